@@ -8,9 +8,9 @@ import pytest
 
 from modicum.errors import InvalidArgument
 from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian, laplace
+from modicum.mechanisms.base import ALPHAS, log_ratio, needed_rho
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
-from modicum.mechanisms.support import ALPHAS, log_ratio, needed_rho
 from modicum.privacy.event import ZCDP
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from modicum import audit
 from modicum import query as ask
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
 from modicum.runtime.replay import Run, replay

@@ -8,9 +8,8 @@ import pytest
 
 from modicum import audit
 from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.base import Mechanism
+from modicum.mechanisms.base import Mechanism, log_ratio
 from modicum.mechanisms.staircase import staircase
-from modicum.mechanisms.support import log_ratio
 from modicum.privacy.budget import Budget, pure, zcdp
 from tests.audit.cases import LATTICE, LAWS
 from tests.audit.literal import Understated, one_draw

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice

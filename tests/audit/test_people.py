@@ -15,7 +15,7 @@ import pytest
 import modicum as mo
 from modicum import audit
 from modicum import query as ask
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import approx, pure

@@ -8,7 +8,7 @@ import pytest
 
 from modicum import audit
 from modicum import query as ask
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace

@@ -9,7 +9,7 @@ import pytest
 
 from modicum import audit
 from modicum import query as ask
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import Additive, GaussianNoise, VectorNoise
 from modicum.mechanisms.selection import RadiusDraw

@@ -6,14 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import (
-    bernoulli,
-    bernoulli_exp,
+    KnownCoin,
+    exp_coin,
     exp_coins,
     geometric,
     guessed_below,
     point_below,
+    ratio_coin,
     small_exp_bounds,
     unit_geometric,
     unit_geometrics,
@@ -31,9 +31,9 @@ def coin_law(p: float) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(99, 100), Fraction(2**80 + 1, 3**51)])
-def test_bernoulli(p) -> None:
+def test_ratio_coin(p) -> None:
     entropy = SeededEntropy("bernoulli")
-    tosses = [bernoulli(p, entropy) for _ in range(DRAWS)]
+    tosses = [ratio_coin(p.numerator, p.denominator, entropy) for _ in range(DRAWS)]
     assert p_value(tosses, coin_law(float(p))) > ACCEPT
     assert p_value(tosses, coin_law(float(p) * 0.7)) < REJECT
 
@@ -69,7 +69,27 @@ def test_geometric(rate) -> None:
     assert p_value(draws, mechanism(float(rate) * 0.7)) < REJECT
 
 
-def test_bernoulli_compares_digit_by_digit() -> None:
+@pytest.mark.parametrize("theta", [Fraction(0), Fraction(1, 3), Fraction(1)], ids=str)
+def test_a_known_coin_is_the_comparison_with_its_probability(theta) -> None:
+    """One by one and many at once, also where one word does not decide."""
+    cut = math.floor(theta * 2**64)
+    near = [w for w in (cut - 1, cut, cut + 1, 0, 2**64 - 1) if 0 <= w < 2**64]
+    coin = KnownCoin(lambda digits: (theta - theta / 10**digits, theta))
+    for word in near:
+        expected = point_below(word, 64, lambda _: (theta, theta), SeededEntropy("rest"))
+        rest = SeededEntropy("rest").word()
+        assert coin.toss(Listed(word, rest)) == expected
+        assert coin.toss_many(1, Words(word, rest)).tolist() == [expected]
+
+
+class Words(Listed):
+    """The first word is that of a vector."""
+
+    def words(self, count: int) -> np.ndarray:
+        return np.array([self.word() for _ in range(count)], np.uint64)
+
+
+def test_ratio_coin_compares_digit_by_digit() -> None:
     third = (2**64 - 1) // 3  # every base-2^64 digit of 1/3
     for words, outcome in [
         ([third - 1], True),
@@ -78,16 +98,16 @@ def test_bernoulli_compares_digit_by_digit() -> None:
         ([third, third, third + 1], False),
     ]:
         entropy = Listed(*words)
-        assert bernoulli(Fraction(1, 3), entropy) is outcome
+        assert ratio_coin(1, 3, entropy) is outcome
         assert entropy.left == []
-    assert bernoulli(Fraction(1), Listed(2**64 - 1))
-    assert not bernoulli(Fraction(0), Listed(0, 1))
+    assert ratio_coin(1, 1, Listed(2**64 - 1))
+    assert not ratio_coin(0, 1, Listed(0, 1))
 
 
 @pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 7), Fraction(1), Fraction(5, 2)])
-def test_bernoulli_exp(x) -> None:
+def test_exp_coin(x) -> None:
     entropy = SeededEntropy("exp")
-    tosses = [bernoulli_exp(x, entropy) for _ in range(DRAWS)]
+    tosses = [exp_coin(x.numerator, x.denominator, entropy) for _ in range(DRAWS)]
     assert p_value(tosses, coin_law(math.exp(-x))) > ACCEPT
     if x:
         assert p_value(tosses, coin_law(math.exp(-1.3 * x))) < REJECT
@@ -95,19 +115,8 @@ def test_bernoulli_exp(x) -> None:
 
 def test_a_large_exponent_costs_no_more_than_a_small_one() -> None:
     # Enough words for one look at the table; the whole part decides.
-    assert not bernoulli_exp(Fraction(10**30, 7), Listed(2**63))
-    assert bernoulli_exp(Fraction(0), Listed(0))
-
-
-@pytest.mark.parametrize("p", [Fraction(-1, 9), Fraction(10, 9)])
-def test_probabilities_out_of_range(p) -> None:
-    with pytest.raises(InvalidArgument, match="p must lie in"):
-        bernoulli(p, SeededEntropy(0))
-
-
-def test_negative_exponents() -> None:
-    with pytest.raises(InvalidArgument, match="x must be at least 0"):
-        bernoulli_exp(Fraction(-1), SeededEntropy(0))
+    assert not exp_coin(10**30, 7, Listed(2**63))
+    assert exp_coin(0, 1, Listed(0))
 
 
 def geometric_law(rate: float) -> dict[int, float]:

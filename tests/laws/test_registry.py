@@ -11,7 +11,7 @@ import pytest
 import modicum
 from modicum import audit
 from modicum.array_release import ArrayEstimate
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.papers.asi2020 import FitsOption

@@ -11,7 +11,7 @@ import pytest
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise, VectorNoise, laplace
-from modicum.mechanisms.support import ALPHAS
+from modicum.mechanisms.base import ALPHAS
 from modicum.privacy.event import ZCDP
 from modicum.summaries.vectors import BOUND
 

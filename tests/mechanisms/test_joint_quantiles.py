@@ -11,10 +11,10 @@ import pytest
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms import joint_quantiles as joint
-from modicum.mechanisms import quantile_chain as strips
+from modicum.mechanisms import quantile_bands
 from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
-from modicum.mechanisms.quantile_chain import ChainCells, ChainTable, QuantileChain, Scale, Strip
+from modicum.mechanisms.quantile_bands import Band, BandCells, QuantileProposal, Scale, bands_of
 from modicum.privacy.event import PureDP
 from modicum.summaries.sifting import Ranked
 from tests.mechanisms.test_quantile_tree import Sorted, neighbours, worst
@@ -122,7 +122,7 @@ def test_a_stretched_range_is_private_on_all_small_neighbours(shares) -> None:
 def test_the_sampler_follows_the_law_in_a_stretched_range(levels) -> None:
     mechanism = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2))
     mechanism = replace(mechanism, warp=STRETCHED)
-    mechanism._chains.extend(mechanism._chain(level, upper=True) for level in range(levels))
+    mechanism._proposals.extend(mechanism._proposal(level, upper=True) for level in range(levels))
     assert audit.fit(mechanism, 800, SeededEntropy("stretched")) > 1e-4
 
 
@@ -182,7 +182,7 @@ def test_wrong_forms_are_not_private() -> None:
 def test_the_sampler_follows_the_law(shares, levels) -> None:
     """With pieces of any width."""
     mechanism = law_of((0, 1, 1, 1, 2), shares, epsilon=Fraction(4), totals=range(3, 9, 2))
-    mechanism._chains.extend(mechanism._chain(level, upper=True) for level in range(levels))
+    mechanism._proposals.extend(mechanism._proposal(level, upper=True) for level in range(levels))
     assert audit.fit(mechanism, 1200, SeededEntropy(repr(shares))) > 1e-4
 
 
@@ -196,11 +196,11 @@ def test_the_sampler_follows_the_law_with_pieces_of_many_cells(warp, monkeypatch
         "_LONG": 1,
         "_LIGHT": 1e9,
     }.items():
-        monkeypatch.setattr(strips, name, value)
+        monkeypatch.setattr(quantile_bands, name, value)
     mechanism = law_of((0, 0, 1, 1, 2), THIRDS, totals=range(3, 9, 2))
     mechanism = replace(mechanism, warp=warp)
-    mechanism._chains.append(mechanism._chain(0, upper=True))
-    assert max(np.diff(each.heads).max() for each in mechanism._chains[0].strips) >= 3
+    mechanism._proposals.append(mechanism._proposal(0, upper=True))
+    assert max(np.diff(each.heads).max() for each in mechanism._proposals[0].bands) >= 3
     assert audit.fit(mechanism, 900, SeededEntropy("wide pieces")) > 1e-4
 
 
@@ -232,9 +232,10 @@ def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
     assert audit.power(mechanism, wrong, draws=1500, entropy=SeededEntropy("w"), trials=1) == 1
 
 
-def strip_of(data, ranks, centre, scale, *, fine=12, last=900, warp=EVEN) -> Strip:
-    cells = ChainCells.of(Many(data), (0, last), fine, ranks, warp)
-    return Strip.of(ChainTable.of(cells, ranks, scale), centre, scale.distances(2.0 * len(data)))
+def band_of(data, ranks, centre, scale, *, fine=12, last=900, warp=EVEN) -> Band:
+    cells = BandCells.of(Many(data), (0, last), fine, ranks, warp)
+    (band,) = bands_of(cells, ranks, scale, [centre], scale.distances(2.0 * len(data)))
+    return band
 
 
 BLOCKS = (5, 6, 6, 7, *(8,) * 40, *range(300, 330), *(331,) * 90, *range(600, 836))
@@ -247,44 +248,44 @@ BLOCKS = (5, 6, 6, 7, *(8,) * 40, *range(300, 330), *(331,) * 90, *range(600, 83
 )
 def test_pieces_hold_every_point_once_and_bound_its_mass(data, level, warp) -> None:
     fine, last = 12, 900
-    strip = strip_of(data, (-1, 401), 120.0, Scale(0.5, 4, level), warp=warp)
-    edges = (strip.cells.starts << fine) + strip.cells.offsets
+    band = band_of(data, (-1, 401), 120.0, Scale(0.5, 4, level), warp=warp)
+    edges = (band.cells.starts << fine) + band.cells.offsets
     assert edges[0] == 0
     assert edges[-1] == (warp.start(last + 1) << fine) + 1
-    assert (np.diff(edges) == strip.cells.sizes).all()
-    assert strip.cells.sizes.min() >= 1
-    assert strip.heads[0] == 0
-    assert strip.heads[-1] == len(edges) - 1
-    assert (np.diff(strip.heads) >= 1).all()
-    assert strip.stretches[-1] == len(strip.middles) == len(strip.heads) - 1
-    assert (np.diff(strip.middles) >= 0).all()
-    middles = np.repeat(strip.middles, np.diff(strip.heads))
+    assert (np.diff(edges) == band.cells.sizes).all()
+    assert band.cells.sizes.min() >= 1
+    assert band.heads[0] == 0
+    assert band.heads[-1] == len(edges) - 1
+    assert (np.diff(band.heads) >= 1).all()
+    assert band.stretches[-1] == len(band.middles) == len(band.heads) - 1
+    assert (np.diff(band.middles) >= 0).all()
+    middles = np.repeat(band.middles, np.diff(band.heads))
     mechanism = replace(law_of((), HALVES, fine=fine, last=last), records=Many(data), warp=warp)
     points = np.arange(0, edges[-1], max(977, int(edges[-1]) // 1501))
     for z, j in zip(points.tolist(), np.searchsorted(edges, points, side="right") - 1, strict=True):
         missed = abs(mechanism._mass(z) / (1 << mechanism._bits) - middles[j])
-        assert missed <= strip.halves[j] + 1e-9
+        assert missed <= band.halves[j] + 1e-9
 
 
 def test_beyond_the_ranks_only_those_of_the_nearest_count() -> None:
     """A million ties, of which few are near: no piece is raised beyond measure, none is light."""
     data = (400,) * 10**6
-    strip = strip_of(data, (-1, 700), 300.0, Scale(0.5, 4), fine=30)
-    assert strip.middles.max() <= 700
-    assert strip.cells.above.max() <= 701
-    assert (strip.cells.starts == 400).sum() > 100
-    assert strip.halves.max() < 40
-    near = np.abs(strip.middles - 300) < 8
-    assert strip.halves[np.repeat(near, np.diff(strip.heads))].max() <= 0.25
+    band = band_of(data, (-1, 700), 300.0, Scale(0.5, 4), fine=30)
+    assert band.middles.max() <= 700
+    assert band.cells.above.max() <= 701
+    assert (band.cells.starts == 400).sum() > 100
+    assert band.halves.max() < 40
+    near = np.abs(band.middles - 300) < 8
+    assert band.halves[np.repeat(near, np.diff(band.heads))].max() <= 0.25
 
 
 def test_light_ties_stay_whole_and_heavy_ones_are_cut() -> None:
     data = (10**6,) * 3 + (2 * 10**6,) * 100 + (3 * 10**6, 3 * 10**6 + 1)
-    strip = strip_of(data, (-1, 106), 50.0, Scale(0.5, 4), last=4 * 10**6)
-    cells = strip.cells
+    band = band_of(data, (-1, 106), 50.0, Scale(0.5, 4), last=4 * 10**6)
+    cells = band.cells
     assert [int((cells.starts == t).sum()) for t in (10**6, 3 * 10**6)] == [1, 1]
     assert (cells.starts == 2 * 10**6).sum() > 80
-    spread = strip_of(tuple(range(0, 10**6, 1000)), (-1, 1001), 300.0, Scale(0.5, 4), last=10**6)
+    spread = band_of(tuple(range(0, 10**6, 1000)), (-1, 1001), 300.0, Scale(0.5, 4), last=10**6)
     near = np.abs(spread.middles - 300) < 8
     assert near.sum() == 16
     raised = spread.halves[np.repeat(near, np.diff(spread.heads))]
@@ -336,8 +337,8 @@ def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
     data = (99, 100, 100, 101, 102)
     exact, entropy = listed(data, THIRDS, **wanted), SeededEntropy("gap")
     mechanism = law_of(data, THIRDS, **wanted)
-    mechanism._chains.extend(mechanism._chain(level, upper=True) for level in (0, 1))
-    assert max(len(strip.middles) for strip in mechanism._chains[1].strips) > 50
+    mechanism._proposals.extend(mechanism._proposal(level, upper=True) for level in (0, 1))
+    assert max(len(band.middles) for band in mechanism._proposals[1].bands) > 50
     expected, counts = np.zeros((4, 4)), np.zeros((4, 4))
     for (_, low, high), chance in exact.items():
         expected[low // 51, high // 51] += 400 * chance
@@ -353,8 +354,8 @@ def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
 @pytest.mark.parametrize("records", [0, 30])
 def test_many_points_of_one_gap_take_few_proposals(records, monkeypatch) -> None:
     """Twelve points in one gap are in order once in 12! times."""
-    proposals, propose = [], QuantileChain.propose
-    monkeypatch.setattr(QuantileChain, "propose", lambda *a: proposals.append(0) or propose(*a))
+    proposals, draw = [], QuantileProposal.draw
+    monkeypatch.setattr(QuantileProposal, "draw", lambda *a: proposals.append(0) or draw(*a))
     data = tuple(range(10**14, 10**14 + records))
     mechanism = law_of(
         data, (Fraction(1, 13),) * 13, fine=4, last=10**15, totals=range(30, 31), cap=900
@@ -368,13 +369,13 @@ def test_many_points_of_one_gap_take_few_proposals(records, monkeypatch) -> None
 
 def test_many_records_at_few_integers_of_a_wide_range_take_few_proposals(monkeypatch) -> None:
     """Points that go astray together meet pieces of many ranks, until these are cut finer."""
-    proposals, propose = [], QuantileChain.propose
-    monkeypatch.setattr(QuantileChain, "propose", lambda *a: proposals.append(0) or propose(*a))
+    proposals, draw = [], QuantileProposal.draw
+    monkeypatch.setattr(QuantileProposal, "draw", lambda *a: proposals.append(0) or draw(*a))
     data = 2**49 + np.rint(np.random.default_rng(0).normal(0, 2.5, 600)).astype(np.int64)
     terms = {"fine": 30, "last": 2**50, "totals": range(440, 760, 32), "cap": 1200}
     mechanism = replace(law_of((), (Fraction(1, 10),) * 10, **terms), records=Many(data.tolist()))
     for seed in range(3):
-        mechanism._chains.clear()
+        mechanism._proposals.clear()
         mechanism.sample(SeededEntropy(seed))
     assert len(proposals) < 150
 

@@ -154,7 +154,7 @@ def test_an_undecided_coin_draws_more_of_the_same_number() -> None:
     assert mechanism.sample(Scripted(first + 1)) == ()
     assert mechanism.sample(Scripted(first, rest - 1)) == ("a",)
     assert mechanism.sample(Scripted(first, rest + 1)) == ()
-    assert mechanism.curve.coin(3, Scripted(first, rest - 1))
+    assert mechanism.curve.coin(3).toss(Scripted(first, rest - 1))
 
 
 def test_what_is_sure_and_what_cannot_be() -> None:

@@ -95,14 +95,14 @@ def test_a_path_can_lose_most_of_its_budget() -> None:
 
 def test_wrong_forms_are_not_private(monkeypatch) -> None:
     """Targets counted from all records; ties spread by whole records; full ε at every node."""
-    of = nested._Strip.of
+    of = nested._NodeBand.of
 
     def whole(records, fine, z):
         before, ties = records.place(z >> fine)
         return Fraction(before + ties * (z & ((1 << fine) - 1)) // (1 << fine))
 
     def evenly(records, fine, z):
-        return Fraction(nested._points_below(records, fine, z), 1 << fine)
+        return Fraction(nested.mass_below(records, fine, z), 1 << fine)
 
     tied = [((1,) * n, (1,) * (n + 1)) for n in (3, 20, 58)]
     # log_density takes F inside a cell as linear, so evaluate the wrong law point by point
@@ -113,14 +113,13 @@ def test_wrong_forms_are_not_private(monkeypatch) -> None:
         return law_of(data, QUARTERS, epsilon=Fraction(4), fine=0, last=4)
 
     def everyone(cls, records, fine, node, a, b):
-        strip = of(records, fine, node, a, b)
+        band = of(records, fine, node, a, b)
         q = QUARTERS[node.place]
-        shift = strip.target - q * records.count
-        pieces = replace(strip.pieces, mass=strip.pieces.mass + float(shift))
-        return replace(strip, target=q * records.count, pieces=pieces)
+        shift = band.target - q * records.count
+        return replace(band, target=q * records.count, mass=band.mass + float(shift))
 
     with monkeypatch.context() as patched:
-        patched.setattr(nested._Strip, "of", classmethod(everyone))
+        patched.setattr(nested._NodeBand, "of", classmethod(everyone))
         data = (0,) * 9 + (2,) * 2
         assert worst(four, [(data, (*data, 4))]) > 1.2 * 4
     assert worst(four, [(data, (*data, 4))]) <= 4
@@ -264,11 +263,10 @@ def test_impossible_outcomes() -> None:
 def test_what_a_draw_is_made_of_shows_no_data() -> None:
     data = Sorted((77,) * 5)
     mechanism = NestedQuantiles(data, 0, 99, 0, law_of((), THIRDS).nodes, PureDP(1))
-    strip = mechanism._strip(mechanism.nodes[0], mechanism._range())
-    for part in (strip, strip.pieces):
-        assert type(part).__name__ in repr(part)
-        assert "array" not in repr(part)
-        assert "Fraction" not in repr(part)
+    band = mechanism._band(mechanism.nodes[0], mechanism._range())
+    assert type(band).__name__ in repr(band)
+    assert "array" not in repr(band)
+    assert "Fraction" not in repr(band)
 
 
 def test_paths_spend_exactly_the_amount() -> None:

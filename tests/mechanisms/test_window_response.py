@@ -10,7 +10,7 @@ from modicum import audit
 from modicum.audit.goodness import power
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.window_response import Window, WindowResponse
+from modicum.mechanisms.window_response import Window, WindowResponse, honesty
 from modicum.privacy.event import PureDP
 
 WINDOWS = [Window(1, 1, Fraction(1)), Window(6, 1, Fraction(2)), Window(7, 4, Fraction(1, 2))]
@@ -79,7 +79,9 @@ def test_an_undecided_coin_is_refined() -> None:
     lower, upper = window.enclosure(60)
     cut = math.floor(lower * 2**64)
     assert cut == math.floor(upper * 2**64)
-    tossed = {word: window._honest(50, Words(word)).mean() for word in (cut - 3, cut, cut + 3)}
+    tossed = {
+        word: honesty(window).toss_many(50, Words(word)).mean() for word in (cut - 3, cut, cut + 3)
+    }
     assert tossed[cut - 3] == 1
     assert tossed[cut + 3] == 0
     assert 0 < tossed[cut] < 1

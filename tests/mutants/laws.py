@@ -165,17 +165,17 @@ FAULTS = (
     Fault(
         "top-score-half",
         "The score of an extreme counts half of what a record adds.",
-        "mechanisms/scores.py:TopScore.span",
-        "return _FINE",
-        "return _FINE // 2",
+        "mechanisms/scores.py:TopScore",
+        "span = _FINE",
+        "span = _FINE // 2",
         _LAWS,
     ),
     Fault(
         "threshold-score-half",
         "A threshold's loss moves by 1 both ways, and is charged as if it moved one way.",
-        "mechanisms/scores.py:ThresholdScore.span",
-        "return 2",
-        "return 1",
+        "mechanisms/scores.py:ThresholdScore",
+        "span = 2",
+        "span = 1",
         _LAWS,
     ),
     Fault(
@@ -198,17 +198,17 @@ FAULTS = (
     Fault(
         "median-score-half",
         "A centre's loss moves by 1 both ways, and is charged as if it moved one way.",
-        "mechanisms/scores.py:MedianScore.span",
-        "return 2",
-        "return 1",
+        "mechanisms/scores.py:MedianScore",
+        "span = 2",
+        "span = 1",
         _LAWS,
     ),
     Fault(
         "target-score-half",
         "|count - target| is charged as if it moved one way.",
-        "mechanisms/scores.py:TargetScore.span",
-        "return 2",
-        "return 1",
+        "mechanisms/scores.py:TargetScore",
+        "span = 2",
+        "span = 1",
         _LAWS,
     ),
     Fault(
@@ -222,9 +222,9 @@ FAULTS = (
     Fault(
         "interval-score",
         "The choice of an interval spends 10/7 of its ε.",
-        "mechanisms/scores.py:IntervalScore.span",
-        "return 1",
-        "return Fraction(7, 10)  # type: ignore[return-value]",
+        "mechanisms/scores.py:IntervalScore",
+        "span = 1",
+        "span = Fraction(7, 10)",
         _LAWS,
     ),
     Fault(
@@ -239,9 +239,9 @@ FAULTS = (
     Fault(
         "level-score-half",
         "exp(-ε len) in place of exp(-ε len / 2) for level sets with steps.",
-        "mechanisms/level_sets.py:LevelScore.span",
-        "return 2",
-        "return 1",
+        "mechanisms/level_sets.py:LevelScore",
+        "span = 2",
+        "span = 1",
         _LAWS,
     ),
     Fault(
@@ -376,7 +376,7 @@ FAULTS = (
     Fault(
         "tree-sampler",
         "A point of a piece is kept whatever its own loss is.",
-        "mechanisms/quantile_tree.py:_Strip.sample",
+        "mechanisms/quantile_tree.py:_NodeBand.sample",
         "rate.numerator * excess",
         "0",
         "mechanisms/test_quantile_tree.py",
@@ -391,7 +391,7 @@ FAULTS = (
     ),
     Fault(
         "joint-sampler",
-        "A proposal of the chain is kept whatever its loss is.",
+        "A proposal is kept whatever its loss is.",
         "mechanisms/joint_quantiles.py:JointQuantiles.sample",
         "if guessed_below(kept, _GUESSED, exact, entropy):",
         "if kept:",
@@ -464,7 +464,7 @@ FAULTS = (
     Fault(
         "subsample-price",
         "A subsample's ε is raised as if the rate were its square.",
-        "mechanisms/subsampled.py:_amplified_price",
+        "mechanisms/subsampled.py:_amplified_cost",
         "/ 2**level",
         "/ 4**level",
         "mechanisms/test_subsampled.py",

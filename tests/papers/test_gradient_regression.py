@@ -8,7 +8,7 @@ import pytest
 
 import modicum as mo
 from modicum import audit
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.papers import asi2020

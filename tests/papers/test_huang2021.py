@@ -11,7 +11,7 @@ import pytest
 
 import modicum as mo
 from modicum import audit, query
-from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import VectorNoise, gaussian

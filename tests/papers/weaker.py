@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Mechanism
-from modicum.mechanisms.support import Support
+from modicum.mechanisms.base import SECRET, Mechanism, Support
 from modicum.privacy.event import ZCDP, Event, PureDP, RangeDP
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Steps

@@ -9,9 +9,8 @@ samplers. All of them take estimators and mechanisms that you wrote: any
 :class:`~modicum.mechanisms.base.Mechanism`.
 """
 
-from modicum.audit.checking import COUNTS, check, check_row, joint_loss, scenarios
+from modicum.audit.checking import COUNTS, check, check_row, joint_loss, neighbours, scenarios
 from modicum.audit.goodness import fit, power
-from modicum.audit.pairs import neighbours
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
 from modicum.audit.step import needed_delta
 from modicum.audit.trail import leaks

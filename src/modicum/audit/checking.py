@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import Any
 
-from modicum.audit.pairs import Pair, neighbours
+import numpy as np
+
 from modicum.audit.report import AuditReport
 from modicum.audit.trail import Family
-from modicum.audit.tree import COUNTS, Search, explore
+from modicum.audit.tree import COUNTS, Search
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import approx, pure, zcdp
@@ -18,10 +20,10 @@ from modicum.runtime.query import Query
 from modicum.statistics.histogram import CutsOption
 from modicum.statistics.spec import Options, Row
 
-__all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
+__all__ = ["COUNTS", "check", "check_row", "joint_loss", "neighbours", "scenarios"]
 
 _WIDTHS = (2, 4, 3, 2, 1)
-_PRICES = {budget.kind: budget for budget in (pure(1), zcdp("0.5"), approx(1, "1e-6"))}
+_BUDGETS = {budget.kind: budget for budget in (pure(1), zcdp("0.5"), approx(1, "1e-6"))}
 # About zero, above it, below it with ends that are not multiples of the step, and with zero
 # nearer to one end.
 _RANGES = (
@@ -30,6 +32,56 @@ _RANGES = (
     Lattice(-13.5, -3.5, 2.0),
     Lattice(-7.0, 2.0, 1.0),
 )
+
+
+Data = tuple[float, ...]
+"""Records of a small data set, in order."""
+
+Pair = tuple[Any, Any]
+"""Two neighbouring data sets: tuples of numbers, or anything :func:`modicum.mean` reads."""
+
+
+def neighbours(points: Iterable[float], max_records: int) -> tuple[tuple[Data, Data], ...]:
+    """Return every pair of data sets that differ by one record.
+
+    Parameters
+    ----------
+    points : iterable of float
+        Values a record may have; a NaN is a missing value.
+    max_records : int
+        Size of the larger data set of the largest pairs.
+
+    Returns
+    -------
+    tuple of pairs
+        (data, the same with one record more), for all multisets of points of up to
+        ``max_records - 1`` records, the empty one included. An audit takes both directions of
+        a pair, so these are all the add and all the remove neighbours.
+
+    Raises
+    ------
+    InvalidArgument
+        Without points, or if ``max_records`` is not positive.
+
+    Examples
+    --------
+    >>> neighbours((0.0, 5.0), 1)
+    (((), (0.0,)), ((), (5.0,)))
+    >>> len(neighbours(range(3), 3)), len(neighbours(range(3), 4))
+    (30, 60)
+    """
+    values = tuple(float(x) for x in points)
+    if not values or max_records < 1:
+        raise InvalidArgument(
+            "neighbours need at least one point and max_records >= 1, "
+            f"got {len(values)} points and max_records={max_records}"
+        )
+    return tuple(
+        (data, tuple(sorted((*data, x))))
+        for records in range(max_records)
+        for data in combinations_with_replacement(values, records)
+        for x in values
+    )
 
 
 def check(
@@ -79,20 +131,14 @@ def check(
     compared = tuple(pairs) if pairs is not None else _default_pairs(query.lattice)
     if not compared or not widths:
         raise InvalidArgument("an audit needs at least one pair of neighbours and one width")
-    data: list[Any] = []
-    places: dict[object, int] = {}
-    positions = []
-    for pair in compared:
-        for table in pair:
-            # Equal tuples are one data set; a table is itself only.
-            key: object = repr(table) if isinstance(table, tuple) else id(table)
-            if key not in places:
-                places[key] = len(data)
-                data.append(table)
-            positions.append(places[key])
-    family = Family.of(query, data)
-    found = list(zip(positions[0::2], positions[1::2], strict=True))
-    return explore(family, found, Search(values, widths))
+    tables = [table for pair in compared for table in pair]
+    # Equal tuples are one data set; a table is itself only.
+    keys = [repr(table) if isinstance(table, tuple) else id(table) for table in tables]
+    data = dict(zip(keys, tables, strict=True))
+    places = {key: place for place, key in enumerate(data)}
+    positions = [places[key] for key in keys]
+    family = Family.of(query, list(data.values()))
+    return Search(family, np.array(positions).reshape(-1, 2), values, widths).report()
 
 
 def joint_loss(
@@ -146,7 +192,7 @@ def scenarios(row: Row[Any, Any]) -> Iterator[Query[Any]]:
     for kind in row.kinds:
         for options in row.options:
             for lattice in _RANGES if row.needs_range else (None,):
-                yield row.query(None, lattice, _PRICES[kind], _within(options, lattice))
+                yield row.query(None, lattice, _BUDGETS[kind], _within(options, lattice))
 
 
 def _within(options: Options, lattice: Lattice | None) -> Options:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import Mechanism
+from modicum.mechanisms.base import Floats, Mechanism
 
 _THRESHOLDS = 32
 _GROUPS = 4
@@ -111,7 +111,7 @@ def _p_value(mechanism: Mechanism[Any], sample: Sequence[Any]) -> float:
         table.cells([(outcome[k],) if parts else outcome for outcome in sample])
         for k, table in enumerate(tables)
     ]
-    tried: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+    tried: list[tuple[Floats, Floats]] = []
     for table, seen in zip(tables, cells, strict=True):
         counts = np.bincount(seen, minlength=len(table.masses)).astype(np.float64)
         tried += [table.cumulated(counts, order) for order in table.orders()]
@@ -129,8 +129,8 @@ class _Table:
 
     starts: tuple[Any, ...]
     ends: tuple[Any, ...]  # last outcome of each cell
-    masses: NDArray[np.float64]
-    densities: NDArray[np.float64]
+    masses: Floats
+    densities: Floats
 
     @classmethod
     def of(cls, mechanism: Mechanism[Any]) -> _Table:
@@ -168,9 +168,7 @@ class _Table:
             keys.append(range(count))
         return [np.array(sorted(range(count), key=key.__getitem__), dtype=np.int64) for key in keys]
 
-    def cumulated(
-        self, counts: NDArray[np.float64], order: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cumulated(self, counts: Floats, order: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Probabilities and counts of "up to t" at well spread t, the last one being "listed"."""
         masses = np.cumsum(self.masses[order])
         at = np.unique(np.searchsorted(masses, np.linspace(0, 1, _THRESHOLDS + 1)[1:-1]))
@@ -192,7 +190,7 @@ def _after(start: Any, steps: int) -> Any:
 
 def _crossed(
     one: _Table, a: NDArray[np.int64], two: _Table, b: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Probabilities and counts of the pairs of groups of two independent factors."""
     shares = [
         np.bincount(table.groups(), weights=table.masses, minlength=_GROUPS) for table in (one, two)
@@ -202,10 +200,10 @@ def _crossed(
     return np.minimum(np.outer(*shares).ravel(), 1.0), counts
 
 
-def _divergence(shares: NDArray[np.float64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
+def _divergence(shares: Floats, expected: Floats) -> Floats:
     """KL(f || p) of two coins; infinite where an impossible event was seen."""
     with np.errstate(divide="ignore", invalid="ignore"):
         seen = np.where(shares > 0, shares * np.log(shares / expected), 0.0)
         unseen = np.where(shares < 1, (1 - shares) * np.log((1 - shares) / (1 - expected)), 0.0)
-    divergence: NDArray[np.float64] = np.maximum(seen + unseen, 0.0)
+    divergence: Floats = np.maximum(seen + unseen, 0.0)
     return divergence

@@ -37,7 +37,7 @@ class Leak:
 
     Attributes
     ----------
-    kind : {"need", "draw", "answer", "error"}
+    kind : {"read", "draw", "answer", "error"}
         What differs.
     path : Path
         The data sets and the fixed outcomes before the difference.

@@ -11,17 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.mechanisms.base import Mechanism
-from modicum.mechanisms.support import ALPHAS, log_ratio
+from modicum.mechanisms.base import ALPHAS, Floats, Mechanism, log_ratio
 from modicum.privacy.event import Event
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Child:
-    """An outcome to explore and its log ratio for every pair of data sets."""
-
-    outcome: Any
-    ratios: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,27 +20,28 @@ class Measured:
     """What one draw says about each pair of data sets, all outcomes considered.
 
     ``event`` is what the draw claims to be; ``high`` and ``low`` are the largest and the smallest
-    log ratio of each pair. ``rho``, of shape (pairs, 2, len(ALPHAS)), has Rényi divergences over α
-    in both directions, if they were wanted or are claimed. ``extremes`` has for each pair an
-    outcome where ``high``, and one where ``low`` is attained.
+    log ratio of each pair, and ``extremes`` has an outcome of each pair where they are attained.
+    ``rho``, of shape (pairs, 2, len(ALPHAS)), has Rényi divergences over α in both directions, if
+    they were wanted or are claimed. ``children`` are outcomes to go on with, and the log ratios of
+    all pairs there.
     """
 
     event: Event
-    high: NDArray[np.float64]
-    low: NDArray[np.float64]
-    rho: NDArray[np.float64] | None
+    high: Floats
+    low: Floats
+    rho: Floats | None
     extremes: tuple[list[Any], list[Any]]
-    children: tuple[Child, ...]
+    children: tuple[tuple[Any, Floats], ...]
 
     @property
-    def loss(self) -> NDArray[np.float64]:
+    def loss(self) -> Floats:
         """Loss of every pair in the unit of the event: ε, η or ρ."""
         return self.event.attained(self.high, self.low, self.rho)
 
     @property
-    def size(self) -> NDArray[np.float64]:
+    def size(self) -> Floats:
         """Largest absolute log ratio of every pair."""
-        size: NDArray[np.float64] = np.maximum(self.high, -self.low)
+        size: Floats = np.maximum(self.high, -self.low)
         return size
 
 
@@ -101,7 +93,7 @@ def measure(
         rho=sum_of([column.rho() for column in columns]) if wanted else None,
         extremes=(extremes(1.0), extremes(-1.0)),
         children=tuple(
-            Child(
+            (
                 outcome_at(positions),
                 sum_of([c.ratios[:, i] for c, i in zip(columns, positions, strict=True)]),
             )
@@ -110,7 +102,7 @@ def measure(
     )
 
 
-def sum_of(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def sum_of(arrays: Sequence[Floats]) -> Floats:
     """Add log ratios or divergences; of opposite infinities the positive one counts."""
     total = arrays[0]
     with np.errstate(invalid="ignore"):
@@ -131,9 +123,9 @@ class _Column:
         densities = np.array([mechanism.log_densities(self.outcomes) for mechanism in self._laws])
         self.ratios = log_ratio(densities[self._pairs[:, 0]], densities[self._pairs[:, 1]])
 
-    def rho(self) -> NDArray[np.float64]:
+    def rho(self) -> Floats:
         """Rényi divergences over α of every pair."""
-        known: dict[tuple[int, int], NDArray[np.float64]] = {}
+        known: dict[tuple[int, int], Floats] = {}
         result = np.zeros((len(self._pairs), 2, len(ALPHAS)))
         for row, (a, b) in enumerate(self._pairs.tolist()):
             if a != b:
@@ -157,16 +149,10 @@ def _distinct(
     mechanisms: Sequence[Mechanism[Any]],
 ) -> tuple[list[Mechanism[Any]], NDArray[np.intp]]:
     """The different mechanisms, and for every data set which of them it has."""
-    known: dict[object, int] = {}
-    kept: list[Mechanism[Any]] = []
-    which = []
-    for mechanism in mechanisms:
-        key = _key(mechanism)
-        if key not in known:
-            known[key] = len(kept)
-            kept.append(mechanism)
-        which.append(known[key])
-    return kept, np.array(which, dtype=np.intp)
+    keys = [_key(mechanism) for mechanism in mechanisms]
+    kept = dict(zip(keys, mechanisms, strict=True))
+    places = {key: place for place, key in enumerate(kept)}
+    return list(kept.values()), np.array([places[key] for key in keys], dtype=np.intp)
 
 
 def _key(mechanism: Mechanism[Any]) -> object:

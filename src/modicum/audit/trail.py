@@ -9,32 +9,60 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from modicum.audit.pairs import Remembered
+import numpy as np
+
 from modicum.audit.report import Leak, Path
+from modicum.charging import fitted
 from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
 from modicum.privacy.event import Event
-from modicum.release import Estimate
+from modicum.release import Record
 from modicum.runtime.query import Query
-from modicum.runtime.replay import Run, replay
+from modicum.runtime.replay import Run
 from modicum.runtime.run import Reader
+from modicum.sources.base import Source, open_source
+from modicum.sources.reader import check_columns, read
+from modicum.summaries.base import Columns, Read
 
 Draws = tuple[tuple[str, Any], ...]
 """Labels and outcomes of the draws so far."""
 
 
-class _Shown(Protocol):
-    """What an observer sees of a run so far."""
-
-    @property
-    def trail(self) -> Sequence[object]: ...
-    @property
-    def answer(self) -> Estimate[Any] | None: ...
-
-
-S = TypeVar("S", bound=_Shown)
+R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+
+
+class Remembered:
+    """A reader of one small data set that keeps every summary it has computed.
+
+    A replay reads the same few summaries thousands of times; a reduction's answer is a function of
+    the data, so it is computed once.
+    """
+
+    def __init__(self, data: Any) -> None:
+        table = np.array(data, dtype=np.float64) if isinstance(data, tuple) else data
+        self._source: Source = open_source(table)
+        self._kept: dict[Read[Any], Any] = {}
+
+    def check(self, column: str | Columns | None) -> None:
+        """Refuse columns that the data do not have."""
+        if isinstance(column, Columns):
+            check_columns(self._source, column)
+        else:
+            self._source.check(column)
+
+    def fitted(self, query: Query[R]) -> Query[R]:
+        """Return a query as the live runner would answer it."""
+        return fitted(query, self._source, query.budget.kind)
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        """Summaries in the order of the reads."""
+        missing = [each for each in dict.fromkeys(reads) if each not in self._kept]
+        if missing:
+            self._kept.update(zip(missing, read(self._source, missing, entropy), strict=True))
+        return [self._kept[each] for each in reads]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +86,13 @@ class Family:
         return cls(query, query.allowance, tuple(data), readers)
 
     def start(self, draws: Draws) -> tuple[list[Run], Leak | None]:
-        """Start every data set's run, with these outcomes, and compare what they show."""
+        """Start all runs, each with as many outcomes as it takes, and compare what they show."""
 
         def begin(reader: Reader) -> Run:
             run = Run(self.query, self.event, reader)
             for _, outcome in draws:
+                if run.waiting is None:
+                    break
                 run.give(outcome)
             return run
 
@@ -77,24 +107,15 @@ class Family:
 
         return self._shown(resume, runs, draws)
 
-    def replayed(self, draws: Draws) -> Leak | None:
-        """Compare what the replays of all data sets show."""
-        outcomes = [outcome for _, outcome in draws]
-
-        def again(reader: Reader) -> Run:
-            return replay(self.query, self.event, reader, outcomes)
-
-        return self._shown(again, self.readers, draws)[1]
-
     def _shown(
-        self, act: Callable[[T], S], inputs: Sequence[T], draws: Draws
-    ) -> tuple[list[S], Leak | None]:
+        self, act: Callable[[T], Run], inputs: Sequence[T], draws: Draws
+    ) -> tuple[list[Run], Leak | None]:
         """Act for every data set, and find the first difference between what they show.
 
         An error that all of them raise alike follows from public arguments and is raised; one
         that only some of them raise is a leak.
         """
-        shown: list[S] = []
+        shown: list[Run] = []
         failures: list[Exception | None] = []
         for one in inputs:
             try:
@@ -119,7 +140,7 @@ class Family:
         return Leak(kind, Path(self.data[0], self.data[i], draws), seen, instead)
 
 
-def _difference(one: _Shown, other: _Shown) -> tuple[str, str, str] | None:
+def _difference(one: Run, other: Run) -> tuple[str, str, str] | None:
     if one.trail != other.trail:
         pairs = zip([*one.trail, None], [*other.trail, None], strict=False)
         mine, theirs = next((a, b) for a, b in pairs if a != b)
@@ -166,4 +187,4 @@ def leaks(query: Query[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Le
     True
     """
     draws = tuple((f"draw {i}", outcome) for i, outcome in enumerate(outcomes, start=1))
-    return Family.of(query, data).replayed(draws)
+    return Family.of(query, data).start(draws)[1]

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
-from modicum.audit.step import Child, Measured, measure, sum_of
+from modicum.audit.step import Measured, measure, sum_of
 from modicum.audit.trail import Draws, Family
-from modicum.mechanisms.base import Mechanism
-from modicum.mechanisms.support import ALPHAS
+from modicum.mechanisms.base import ALPHAS, Floats, Mechanism
 from modicum.privacy.budget import zcdp
 from modicum.runtime.replay import Run
 
@@ -22,74 +21,32 @@ COUNTS = ((0,), (1,), (600,), (10_000,), (20_000,), (10**9,))
 """Noisy counts that lead an estimator into every branch of its schedule, on any data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """From which outcomes to explore further.
-
-    ``values`` has outcomes, by the label of their draw, that are explored in any case; ``None``
-    stands for :data:`COUNTS` at a draw of integer noise that is called "count". ``widths`` says how
-    many other outcomes are explored at the first draw, the second, ...; the last number holds for
-    all later draws.
-    """
-
-    values: Mapping[str, Sequence[Any]] | None
-    widths: Sequence[int]
-
-    def forced(self, label: str, mechanism: Mechanism[Any]) -> Sequence[Any]:
-        """Outcomes that are explored in any case."""
-        if self.values is not None:
-            return self.values.get(label, ())
-        return COUNTS if label == "count" and mechanism.dimension == 1 else ()
-
-    def width(self, depth: int) -> int:
-        """Other outcomes at this depth."""
-        return self.widths[min(depth, len(self.widths) - 1)]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Branch:
     """A prefix of outcomes and what it has cost every pair so far."""
 
     draws: Draws
-    signed: NDArray[np.float64]  # (pairs,) joint log ratio
-    bound: NDArray[np.float64]  # (pairs,) sum of the steps' worst absolute log ratios
-    rho: NDArray[np.float64]  # (pairs, 2, ALPHAS) sum of the steps' divergences over α
+    signed: Floats  # (pairs,) joint log ratio
+    bound: Floats  # (pairs,) sum of the steps' worst absolute log ratios
+    rho: Floats  # (pairs, 2, ALPHAS) sum of the steps' divergences over α
     drawn: Fraction
 
-    def then(self, label: str, child: Child, step: Measured, price: Fraction) -> _Branch:
-        return _Branch(
-            (*self.draws, (label, child.outcome)),
-            sum_of([self.signed, child.ratios]),
-            self.bound + step.size,
-            self.rho if step.rho is None else self.rho + step.rho,
-            self.drawn + price,
-        )
 
+class Search:
+    """A comparison of data sets at every branch, and the worst cases so far.
 
-def explore(family: Family, pairs: Sequence[tuple[int, int]], search: Search) -> AuditReport:
-    """Compare the data sets at every branch, and report the worst.
-
-    ``pairs`` are positions of neighbours in ``family.data``.
+    ``pairs``, of shape (m, 2), are positions of neighbours in ``family.data``; ``values`` and
+    ``widths`` are those of :func:`modicum.audit.check`.
     """
-    walk = _Walk(family, np.array(pairs, dtype=np.intp).reshape(-1, 2), search)
-    walk.visit(
-        _Branch(
-            (),
-            np.zeros(len(pairs)),
-            np.zeros(len(pairs)),
-            np.zeros((len(pairs), 2, len(ALPHAS))),
-            Fraction(0),
-        ),
-        family.start(()),
-    )
-    return walk.report()
 
-
-class _Walk:
-    """The search under way: worst cases so far."""
-
-    def __init__(self, family: Family, pairs: NDArray[np.intp], search: Search) -> None:
-        self._family, self._pairs, self._search = family, pairs, search
+    def __init__(
+        self,
+        family: Family,
+        pairs: NDArray[np.intp],
+        values: Mapping[str, Sequence[Any]] | None,
+        widths: Sequence[int],
+    ) -> None:
+        self._family, self._pairs, self._values, self._widths = family, pairs, values, widths
         self._concentrated = family.event.concentrated
         self._branches = 0
         self._leak: Leak | None = None
@@ -98,8 +55,7 @@ class _Walk:
         self._where = Path(family.data[0], family.data[0], ())
         self._steps: dict[str, StepReport] = {}
 
-    def visit(self, branch: _Branch, shown: tuple[list[Run], Leak | None]) -> None:
-        """Compare the data sets at this branch, then at those that follow."""
+    def _visit(self, branch: _Branch, shown: tuple[list[Run], Leak | None]) -> None:
         self._branches += 1
         runs, leak = shown
         if leak is not None:  # whoever sees it need not look at the outcomes
@@ -113,27 +69,37 @@ class _Walk:
             mechanisms,
             self._pairs,
             renyi=self._concentrated,
-            forced=self._search.forced(label, mechanisms[0]),
-            width=self._search.width(len(branch.draws)),
+            forced=self._forced(label, mechanisms[0]),
+            width=self._widths[min(len(branch.draws), len(self._widths) - 1)],
         )
-        price = step.event.cost(self._family.event.kind).amount
-        self._drawn = max(self._drawn, branch.drawn + price)
+        cost = step.event.cost(self._family.event.kind).amount
+        self._drawn = max(self._drawn, branch.drawn + cost)
         self._note_step(branch, label, step)
         self._note_total(branch, label, step)
-        for i, child in enumerate(step.children):
-            after = branch.then(label, child, step, price)
+        for i, (outcome, ratios) in enumerate(step.children):
+            after = _Branch(
+                (*branch.draws, (label, outcome)),
+                sum_of([branch.signed, ratios]),
+                branch.bound + step.size,
+                branch.rho if step.rho is None else branch.rho + step.rho,
+                branch.drawn + cost,
+            )
             # The runs at hand go on with the first outcome; others start afresh.
-            self.visit(
+            self._visit(
                 after,
                 self._family.start(after.draws) if i else self._family.advance(runs, after.draws),
             )
 
+    def _forced(self, label: str, mechanism: Mechanism[Any]) -> Sequence[Any]:
+        """Outcomes that are explored in any case."""
+        if self._values is not None:
+            return self._values.get(label, ())
+        return COUNTS if label == "count" and mechanism.dimension == 1 else ()
+
     def _note_step(self, branch: _Branch, label: str, step: Measured) -> None:
         pair = int(step.loss.argmax())
-        outcome = self._extreme(step, pair, upwards=step.high[pair] >= -step.low[pair])
-        found = StepReport(
-            label, step.event, float(step.loss[pair]), self._path(branch, label, outcome, pair)
-        )
+        path = self._path(branch, label, step, pair, upwards=step.high[pair] >= -step.low[pair])
+        found = StepReport(label, step.event, float(step.loss[pair]), path)
         known = self._steps.get(label)
         if known is None or found.used > known.used:
             self._steps[label] = found
@@ -153,19 +119,22 @@ class _Walk:
         pair = int(totals.argmax())
         if totals[pair] > self._worst:
             self._worst = float(totals[pair])
-            outcome = self._extreme(step, pair, upwards=bool(upwards[pair]))
-            self._where = self._path(branch, label, outcome, pair)
+            self._where = self._path(branch, label, step, pair, upwards=upwards[pair])
 
-    def _extreme(self, step: Measured, pair: int, *, upwards: bool) -> Any:
-        return step.extremes[0 if upwards else 1][pair]
-
-    def _path(self, branch: _Branch, label: str, outcome: Any, pair: int) -> Path:
+    def _path(
+        self, branch: _Branch, label: str, step: Measured, pair: int, *, upwards: np.bool_
+    ) -> Path:
         one, other = self._pairs[pair]
+        outcome = step.extremes[0 if upwards else 1][pair]
         draws = (*branch.draws, (label, outcome))
         return Path(self._family.data[one], self._family.data[other], draws)
 
     def report(self) -> AuditReport:
-        query = self._family.query
+        """Compare the data sets at every branch, and report the worst."""
+        pairs, query = len(self._pairs), self._family.query
+        none = np.zeros(pairs)
+        start = _Branch((), none, none, np.zeros((pairs, 2, len(ALPHAS))), Fraction(0))
+        self._visit(start, self._family.start(()))
         kept = query.budget if query.rho is None else zcdp(query.rho)
         return AuditReport(
             statistic=query.statistic,
@@ -177,7 +146,7 @@ class _Walk:
             where=self._where,
             steps=tuple(self._steps.values()),
             drawn=self._drawn,
-            pairs=len(self._pairs),
+            pairs=pairs,
             branches=self._branches,
             leak=self._leak,
         )

@@ -11,7 +11,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
 from modicum.exact.decay import decay
 from modicum.exact.enclosure import exp_bounds
 from modicum.exact.entropy import Entropy
@@ -20,27 +19,11 @@ _WORD = 64
 _LONGEST = 40  # the table of unit_geometric ends here; e^-40 2^64 is still 78
 
 
-def bernoulli(p: Fraction, entropy: Entropy) -> bool:
-    """Return True with probability exactly p, a rational number in [0, 1].
-
-    It takes one word of entropy, but for one coin in 2^64.
-
-    Examples
-    --------
-    >>> from modicum.exact.entropy import SeededEntropy
-    >>> bernoulli(Fraction(1), SeededEntropy(0)), bernoulli(Fraction(0), SeededEntropy(0))
-    (True, False)
-    """
-    if not 0 <= p <= 1:
-        raise InvalidArgument(f"p must lie in [0, 1], got {p}")
-    return ratio_coin(p.numerator, p.denominator, entropy)
-
-
 def ratio_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
     """Return True with probability numerator/denominator, a number in [0, 1], unchecked.
 
     [samplers.2] U < p for a lazy uniform U: both are compared digit by digit in base 2^64, so that
-    huge integers need one word of entropy and one division.
+    huge integers need one word of entropy, but for one coin in 2^64, and one division.
     """
     while True:
         digit, numerator = divmod(numerator << _WORD, denominator)
@@ -49,25 +32,18 @@ def ratio_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
             return word < digit
 
 
-def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
-    """Return True with probability exactly exp(-x), for a rational x >= 0 of any size.
+def exp_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
+    """Return True with probability exp(-numerator/denominator), 0 <= numerator, unchecked.
 
-    It takes about three words of entropy, however large x is; only integers are compared. The law
-    is that of Canonne, Kamath and Steinke (2020), Algorithm 1.
+    It takes about three words of entropy, however large the exponent is; only integers are
+    compared. The law is that of Canonne, Kamath and Steinke (2020), Algorithm 1.
 
     Examples
     --------
     >>> from modicum.exact.entropy import SeededEntropy
-    >>> bernoulli_exp(Fraction(0), SeededEntropy(0)), bernoulli_exp(Fraction(99), SeededEntropy(0))
+    >>> exp_coin(0, 1, SeededEntropy(0)), exp_coin(99, 1, SeededEntropy(0))
     (True, False)
     """
-    if x < 0:
-        raise InvalidArgument(f"x must be at least 0, got {x}")
-    return exp_coin(x.numerator, x.denominator, entropy)
-
-
-def exp_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
-    """Return True with probability exp(-numerator/denominator), 0 <= numerator, unchecked."""
     if numerator >= denominator:
         # [samplers.4] exp(-x) = exp(-whole) exp(-rest): two independent coins.
         whole, numerator = divmod(numerator, denominator)
@@ -177,6 +153,36 @@ def point_below(
         word = word << _WORD | entropy.word()
         bits += _WORD
         digits += 20
+
+
+class KnownCoin:
+    """A coin for many tosses; ``bounds`` encloses its probability as in :func:`point_below`.
+
+    One enclosure, rounded to whole words, decides nearly all tosses: a word w stands for [w, w + 1)
+    2^-64. The others go on with the same uniform number.
+    """
+
+    __slots__ = ("_bounds", "_never", "_sure")
+
+    def __init__(self, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> None:
+        lower, upper = bounds(40)
+        self._bounds = bounds
+        self._sure: int = math.floor(lower * 2**_WORD)
+        self._never: int = math.ceil(upper * 2**_WORD)
+
+    def toss(self, entropy: Entropy) -> bool:
+        word = entropy.word()
+        if word < self._sure or word >= self._never:
+            return word < self._sure
+        return point_below(word, _WORD, self._bounds, entropy)
+
+    def toss_many(self, count: int, entropy: Entropy) -> NDArray[np.bool_]:
+        words = entropy.words(count)
+        largest = 2**_WORD - 1
+        tossed: NDArray[np.bool_] = words < np.uint64(min(self._sure, largest))
+        for i in np.flatnonzero(~tossed & (words <= np.uint64(min(self._never, largest)))).tolist():
+            tossed[i] = point_below(int(words[i]), _WORD, self._bounds, entropy)
+        return tossed
 
 
 def guessed_below(

@@ -49,13 +49,9 @@ def _block_width(n: int, k: int, mode: int) -> int:
     """Return a w at which f has fallen to half its maximum or less on both sides."""
     # For the normal curve it is 1.18 standard deviations; any w that passes the test will do.
     width = math.isqrt((3 * n >> k) // 2) + 1
-    while any(2 * top > bottom for top, bottom in _shoulders(n, k, mode, width)):
+    while any(2 * top > bottom for top, bottom in (_ratio(n, k, mode, d) for d in (width, -width))):
         width *= 2
     return width
-
-
-def _shoulders(n: int, k: int, mode: int, width: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return _ratio(n, k, mode, width), _ratio(n, k, mode, -width)
 
 
 def _ratio(n: int, k: int, mode: int, shift: int) -> tuple[int, int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from modicum.exact.enclosure import decimal_context
 
 LARGEST = 700
 """Arguments beyond this are treated as equal to it; exp(-700) is about 2^-1010."""
@@ -58,7 +60,7 @@ def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
     Each product is rounded to 40 digits: what is rounded to a float is right to 10^-36 of itself.
     """
-    context = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+    context = decimal_context(40)
 
     def powers(base: Decimal, count: int) -> NDArray[np.float64]:
         values = [Decimal(1)]

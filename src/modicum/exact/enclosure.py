@@ -31,7 +31,7 @@ def exp_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
     """
     magnitude = len(str(math.floor(abs(x))))
     precision = digits + magnitude + 3
-    context = _context(precision)
+    context = decimal_context(precision)
     y = Fraction(context.exp(_rounded(x, context)))
     margin = y * (2 + 2 * abs(x)) / 10 ** (precision - 1)
     return y - margin, y + margin
@@ -53,7 +53,7 @@ def ln_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
     if x <= 0:
         raise InvalidArgument(f"the logarithm needs a positive number, got {x}")
     precision = digits + 3
-    context = _context(precision)
+    context = decimal_context(precision)
     y = Fraction(context.ln(_rounded(x, context)))
     margin = (1 + abs(y)) / Fraction(10) ** (precision - 1)
     return y - margin, y + margin
@@ -135,7 +135,7 @@ def _nearest(x: Fraction) -> float:
         return math.inf if x > 0 else -math.inf
 
 
-def _context(precision: int) -> Context:
+def decimal_context(precision: int) -> Context:
     """A context that the caller's decimal settings cannot change."""
     return Context(prec=precision, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 

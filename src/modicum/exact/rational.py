@@ -13,6 +13,7 @@ from modicum.errors import InvalidArgument
 
 # Beyond this exponent a decimal is a slip, and its Fraction would need huge integers.
 _LARGEST_EXPONENT = 1000
+_BITS = 64
 
 
 def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
@@ -76,9 +77,6 @@ def _decimal(text: str) -> Decimal | None:
         return None
     moderate = abs(exponent) <= _LARGEST_EXPONENT and abs(value.adjusted()) <= _LARGEST_EXPONENT
     return value if moderate else None
-
-
-_BITS = 64
 
 
 def short_below(x: Fraction) -> Fraction:

@@ -20,18 +20,25 @@ from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian, discrete_gaussian_many
 from modicum.exact.laplace import discrete_laplace, discrete_laplace_many
-from modicum.mechanisms.base import SECRET, Mechanism
-from modicum.mechanisms.support import ALPHAS, TAIL, Support, check_size, needed_rho
+from modicum.mechanisms.base import (
+    ALPHAS,
+    SECRET,
+    TAIL,
+    Floats,
+    Mechanism,
+    Stated,
+    Support,
+    check_size,
+    needed_rho,
+)
 from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.privacy.split import Share
 
-Floats = NDArray[np.float64]
 Cells = tuple[range, Floats]
 
 _VECTOR = 50  # fewer draws are faster one by one
@@ -313,7 +320,7 @@ def _shifted(noise: Noise, shift: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Additive(Mechanism[tuple[int, ...]]):
+class Additive(Stated[tuple[int, ...]]):
     """``values[i] + noise[i]``, independently for every coordinate.
 
     The values are the exact statistics (secret); ``stated``, the cost of one draw, is derived from
@@ -323,10 +330,6 @@ class Additive(Mechanism[tuple[int, ...]]):
     values: tuple[int, ...] = field(repr=False, metadata=SECRET)
     noise: tuple[Noise, ...]
     stated: Event
-
-    @property
-    def event(self) -> Event:
-        return self.stated
 
     @property
     def dimension(self) -> int:
@@ -366,9 +369,9 @@ class Additive(Mechanism[tuple[int, ...]]):
     @classmethod
     def telling(cls, mechanisms: Sequence[Additive]) -> list[tuple[int, ...]]:
         """Return the probes of all laws, or all outcomes if noise is not ``probed``."""
-        if not all(noise.probed for noise in mechanisms[0].noise):
-            return list(cls.support(mechanisms).outcomes)
-        return sorted({outcome for mechanism in mechanisms for outcome in mechanism.probes()})
+        if all(noise.probed for noise in mechanisms[0].noise):
+            return Mechanism.telling(mechanisms)
+        return list(cls.support(mechanisms).outcomes)
 
     @classmethod
     def support(cls, mechanisms: Sequence[Additive]) -> Support:

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Mechanism, public_fields
+from modicum.mechanisms.base import SECRET, Floats, Mechanism, Support, public_fields
 from modicum.mechanisms.grids import FloatGrid
-from modicum.mechanisms.support import Support
 from modicum.privacy.event import Event, RangeDP
 
 Integers = NDArray[np.int64]
@@ -159,7 +158,7 @@ class Exponential(Mechanism[int], Generic[S]):
     def log_density(self, outcome: int) -> float:
         return float(self.log_densities([outcome])[0])
 
-    def log_densities(self, outcomes: Sequence[int]) -> NDArray[np.float64]:
+    def log_densities(self, outcomes: Sequence[int]) -> Floats:
         runs, wanted = self.runs(), np.array(outcomes)
         weights = runs.lengths if runs.weights is None else runs.weights
         # Subtracting integers first keeps the exponents of the heavy stretches exact.
@@ -181,21 +180,11 @@ class Exponential(Mechanism[int], Generic[S]):
 
     @classmethod
     def support(cls, mechanisms: Sequence[Exponential[S]]) -> Support:
-        """Cut the interval wherever one of the laws has a new stretch.
-
-        Examples
-        --------
-        >>> from modicum.mechanisms.scores import ThresholdScore
-        >>> law = Exponential(ThresholdScore(np.array([4]), 0, 10**6, 1, 5), Fraction(1))
-        >>> listed = law.support([law])
-        >>> listed.outcomes, listed.sizes.tolist()
-        ((0, 4, 5), [4.0, 1.0, 999996.0])
-        """
+        """Cut the interval wherever one of the laws has a new stretch."""
         runs = [mechanism.runs() for mechanism in mechanisms]
-        starts = sorted({int(start) for run in runs for start in run.starts})
-        stop = int(runs[0].starts[-1]) + int(runs[0].lengths[-1])
-        sizes = [after - start for start, after in zip(starts, [*starts[1:], stop], strict=True)]
-        return Support(tuple(starts), np.array(sizes, dtype=np.float64))
+        starts = np.unique(np.concatenate([run.starts for run in runs]))
+        sizes = np.diff(starts, append=runs[0].starts[-1] + runs[0].lengths[-1])
+        return Support(tuple(starts.tolist()), sizes.astype(np.float64))
 
     def public(self) -> dict[str, object]:
         """The required parameters of the score, then the cost, then the score's options."""
@@ -250,15 +239,7 @@ class OctavePrior:
         return round(self.power * _LN2 / (1 << CELLS.bits) / rate)
 
     def added(self, runs: Runs, cost: int) -> Runs:
-        """Cut stretches at the cells, and add ``cost`` for each cell.
-
-        Examples
-        --------
-        >>> one = Runs(np.array([14]), np.array([9]), np.array([5]))
-        >>> cut = OctavePrior(0, Fraction(1)).added(one, 2)
-        >>> cut.starts.tolist(), cut.losses.tolist()
-        ([14, 15, 16, 18, 20, 22], [33, 35, 37, 39, 41, 43])
-        """
+        """Cut stretches at the cells, and add ``cost`` for each cell."""
         first, end = int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
         cells = CELLS.number(max(abs(first - self.centre), abs(end - self.centre))) + 1
         distances = _BEGINS[:cells]

@@ -140,13 +140,7 @@ class IntervalGrid:
 
     @classmethod
     def of(cls, lattice: Lattice, *, clear: bool = False) -> IntervalGrid:
-        """Take all widths that values of the lattice may need.
-
-        Examples
-        --------
-        >>> IntervalGrid.of(Lattice.within((-8, 8), 1)).interval(0)
-        (-2048, 16)
-        """
+        """Take all widths that values of the lattice may need."""
         farthest = max(-lattice.first, lattice.last + 1)
         return cls(max(1, farthest.bit_length() + 2 - _LEAST), clear)
 
@@ -266,6 +260,8 @@ class RangeWarp:
 
     def start(self, t: int) -> int:
         """Return the first place of an integer."""
+        if self.octaves == 0:
+            return t - self.centre
         size = abs(t - self.centre)
         octave = min(max(0, size.bit_length() - self.near), self.octaves)
         place = (octave * self._octave) + (size << (self.octaves - octave))

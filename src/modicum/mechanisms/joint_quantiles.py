@@ -15,19 +15,17 @@ from functools import lru_cache, partial
 from itertools import accumulate, combinations_with_replacement, pairwise, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.base import SECRET, Floats, Stated
 from modicum.mechanisms.grids import EVEN, RangeWarp
-from modicum.mechanisms.quantile_chain import ChainCells, ChainTable, QuantileChain, Scale, Strip
-from modicum.mechanisms.quantile_tree import RankedRecords
+from modicum.mechanisms.quantile_bands import BandCells, QuantileProposal, Scale, bands_of
+from modicum.mechanisms.quantile_tree import RankedRecords, mass_below
 from modicum.privacy.event import Event
 
-_MARGIN = 2.0**-10  # far more than the relative errors of the chain's sums, and
+_MARGIN = 2.0**-10  # far more than the relative errors of the proposal's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
-Floats = NDArray[np.float64]
 
 _GUESSED = 2.0**-24  # more than what float logarithms of weights may be wrong by
 _LARGEST = 700.0
@@ -49,7 +47,7 @@ class JointTerms:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointQuantiles(Mechanism[tuple[int, ...]]):
+class JointQuantiles(Stated[tuple[int, ...]]):
     """A number of records c, and increasing points z_1 <= ... <= z_m with shares of c between.
 
     Points are those of the places of a :class:`~modicum.mechanisms.grids.RangeWarp`, 2^fine of
@@ -65,8 +63,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     Sensitivity contract: one record more adds d(z_j) in [0, 1] to F(z_j), increasing from 0 at
     z_0 to 1 at z_(m+1). S changes by Σ (d(z_(j+1)) - d(z_j)) = 1 at most, at every outcome, so one
-    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]). ``stated`` is the event
-    that a draw is charged as: that one, or one that follows from it.
+    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]).
     """
 
     records: RankedRecords = field(repr=False, metadata=SECRET)
@@ -77,39 +74,35 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
     epsilon: Fraction
     stated: Event
     warp: RangeWarp = EVEN
-    _chains: list[QuantileChain] = field(
+    _proposals: list[QuantileProposal] = field(
         default_factory=list, init=False, repr=False, metadata=SECRET
     )
     _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
-
-    @property
-    def event(self) -> Event:
-        return self.stated
 
     @property
     def rate(self) -> Fraction:
         return self.epsilon / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
-        """Propose from a chain that is at least as likely everywhere, up to a factor; toss a coin.
+        """Propose from a law that is at least as likely everywhere, up to a factor; toss a coin.
 
         exp(-rate min(cap, S)) is exp(-rate cap), the same for all outcomes, and a rest where
-        S < cap. The chain stands for the rest ([quantiles.7] of the proof), and one of finer pieces
-        takes its place after some rejections.
+        S < cap. The proposal stands for the rest, [quantiles.7], and one of finer pieces takes its
+        place after some rejections.
         """
         rejected, rate, cap = 0, float(self.rate), self.terms.cap
         alike = math.log(self._outcomes) - rate * cap
         while True:
-            level = len(self._chains)
+            level = len(self._proposals)
             if level == 0 or (level < _LEVELS and rejected >= _PATIENCE * 4**level):
-                self._chains.append(self._chain(level, upper=True))
-            chain = self._chains[-1]
-            most = chain.log_total + self._margin
+                self._proposals.append(self._proposal(level, upper=True))
+            proposal = self._proposals[-1]
+            most = proposal.log_total + self._margin
             rejected += 1
             even = -math.log1p(math.exp(min(most - alike, _LARGEST)))
             if guessed_below(even, _GUESSED, partial(self._even, most), entropy):
                 return self._any(entropy)
-            total, points, chance, among = chain.propose(entropy)
+            total, points, chance, among = proposal.draw(entropy)
             if any(a > b for a, b in pairwise(points)):
                 continue
             loss, unit = self._loss(total, points)
@@ -127,9 +120,8 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         """Log probability of one outcome; the normaliser of very many outcomes is approximate."""
         total, *points = outcome
         low, high = self._ends
-        if total not in self.terms.totals or points != sorted(points):
-            return -math.inf
-        if not (low <= points[0] and points[-1] <= high):
+        between = [low, *points, high]
+        if total not in self.terms.totals or between != sorted(between):
             return -math.inf
         loss = min(Fraction(*self._loss(total, points)), Fraction(self.terms.cap))
         return -float(self.rate * loss) - self._normaliser()
@@ -145,7 +137,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     @property
     def _margin(self) -> float:
-        """Logarithm of the factor by which the chain is raised: more than its rounding errors."""
+        """Logarithm of the factor that raises the proposal: more than its rounding errors."""
         ranks = float(self.records.count + self.terms.totals[-1]) * len(self.terms.shares)
         return _MARGIN + float(self.rate) * ranks * _ROUNDED
 
@@ -196,13 +188,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     def _mass(self, z: int) -> int:
         """Return F(z) in units of 2^-bits."""
-        value = self.warp.value(z >> self.fine)
-        start = self.warp.start(value) << self.fine
-        if z == start:  # so at the ends of the range
-            return self.records.below(value) << self._bits
-        before, ties = self.records.place(value)
-        points = (self.warp.start(value + 1) << self.fine) - start
-        return (before << self._bits) + (ties * (z - start) << self._bits) // points
+        return mass_below(self.records, self.fine, z, self.warp)
 
     def _loss(self, total: int, points: Iterable[int]) -> tuple[int, int]:
         """The exact S, as a ratio."""
@@ -215,31 +201,24 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         )
         return found, parts << self._bits
 
-    def _chain(self, level: int, *, upper: bool) -> QuantileChain:
-        strips, rate, totals = [], float(self.rate), self.terms.totals
-        scale, n = Scale(rate, len(self.terms.shares) - 1, level), self.records.count
+    def _proposal(self, level: int, *, upper: bool) -> QuantileProposal:
+        rate, totals, n = float(self.rate), self.terms.totals, self.records.count
+        scale = Scale(rate, len(self.terms.shares) - 1, level)
         off = max(abs(n - totals[0]), abs(n - totals[-1]))
         distances = scale.distances(float(self.terms.cap + off))
-        tables: dict[tuple[int, int], ChainTable] = {}
+        wanted: dict[tuple[int, int], list[float]] = {}  # of few records: all by the same ranks
         shares, parts = _whole(self.terms.shares)
         for upto in list(accumulate(shares))[:-1]:
             low = totals[0] * upto // parts - self.terms.cap - 1
             high = -(-totals[-1] * upto // parts) + self.terms.cap + 1
-            ranks = max(low, -1), min(high, n + 1)
-            if ranks not in tables:  # those of few records are alike
-                cells = ChainCells.of(
-                    self.records, (self.first, self.last), self.fine, ranks, self.warp
-                )
-                tables[ranks] = ChainTable.of(cells, ranks, scale)
-            strips.append(Strip.of(tables[ranks], upto / parts * n, distances))
-        return QuantileChain.of(
-            tuple(strips),
-            self.records.count,
-            totals,
-            tuple(map(float, self.terms.shares)),
-            rate,
-            upper=upper,
-        )
+            wanted.setdefault((max(low, -1), min(high, n + 1)), []).append(upto / parts * n)
+        bands = []
+        for ranks, centres in wanted.items():
+            ends = self.first, self.last
+            cells = BandCells.of(self.records, ends, self.fine, ranks, self.warp)
+            bands += bands_of(cells, ranks, scale, centres, distances)
+        fractions = tuple(map(float, self.terms.shares))
+        return QuantileProposal.of(bands, n, totals, fractions, rate, upper=upper)
 
     def _normaliser(self) -> float:
         if not self._totals:
@@ -247,7 +226,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
                 found = np.logaddexp.reduce(self._logs(list(self.probes())))
             else:
                 even = math.log(self._outcomes) - float(self.rate * self.terms.cap)
-                found = np.logaddexp(self._chain(2, upper=False).log_total, even)
+                found = np.logaddexp(self._proposal(2, upper=False).log_total, even)
             self._totals.append(float(found))
         return self._totals[0]
 

@@ -19,9 +19,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.base import SECRET, Stated, Support, check_size
 from modicum.mechanisms.exponential import Runs, ScoreFunction
-from modicum.mechanisms.support import Support, check_size
 from modicum.privacy.event import Event
 
 Integers = NDArray[np.int64]
@@ -54,15 +53,12 @@ class LevelScore(ScoreFunction):
     """
 
     mechanism = "LevelLaw"
+    span = 2
 
     lows: Integers = field(repr=False, metadata=SECRET)
     highs: Integers = field(repr=False, metadata=SECRET)
     first: int
     last: int
-
-    @property
-    def span(self) -> int:
-        return 2
 
     def runs(self, rate: Fraction) -> Runs:
         """One stretch on each side for every level, and one in the middle. See [level_sets.5]."""
@@ -94,7 +90,7 @@ def level_ends(lows: Integers, highs: Integers, first: int, last: int) -> tuple[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearLevelMechanism(Mechanism[int]):
+class LinearLevelMechanism(Stated[int]):
     """An integer t of [first, last], P(t) ∝ exp(-ε len(t) / 2), len linear inside each ring.
 
     With h_k = highs[k] and h_K = last, len⁺(t) = k + (t - h_k) / (h_(k+1) - h_k) for
@@ -108,9 +104,8 @@ class LinearLevelMechanism(Mechanism[int]):
 
     Sensitivity contract: that of :class:`LevelScore`, separately for ``lows`` and ``highs``, which
     are secret and may cross at small k. Then len moves by at most 1 at every t
-    (docs/proofs/level_sets.md, [level_sets.6]), and one draw is a bounded range of ε. ``stated`` is
-    the event that a draw is charged as: that one, or one that follows from it. An ε of more than
-    128 is used as 128.
+    (docs/proofs/level_sets.md, [level_sets.6]), and one draw is a bounded range of ε. An ε of more
+    than 128 is used as 128.
 
     Examples
     --------
@@ -129,10 +124,6 @@ class LinearLevelMechanism(Mechanism[int]):
     stated: Event
 
     @property
-    def event(self) -> Event:
-        return self.stated
-
-    @property
     def rate(self) -> Fraction:
         return min(self.epsilon, Fraction(_MOST)) / 2
 
@@ -142,48 +133,50 @@ class LinearLevelMechanism(Mechanism[int]):
         [level_sets.8] Every ring is cut into equal parts in which len rises by at most 1/rate; the
         envelope takes len at the beginning of a part, so more than e^-1 of all draws are accepted.
         """
-        rings, parts = self._rings(), math.ceil(self.rate)
-        edges = np.outer(rings.widths, np.arange(parts + 1)) // parts
-        least = np.maximum(edges[:, :-1] + 1, rings.nearest[:, None])
-        most = np.minimum(edges[:, 1:], (rings.nearest + rings.counts - 1)[:, None])
-        rises = np.outer(np.abs(rings.signs), np.arange(parts))
-        steps = (rings.floors[:, None] * parts + rises).ravel()
-        counts = np.maximum(most - least + 1, 0).ravel()
+        anchors, signs, nearest, counts, widths, floors = self._rings()
+        parts = math.ceil(self.rate)
+        edges = np.outer(widths, np.arange(parts + 1)) // parts
+        least = np.maximum(edges[:, :-1] + 1, nearest[:, None])
+        most = np.minimum(edges[:, 1:], (nearest + counts - 1)[:, None])
+        rises = np.outer(np.abs(signs), np.arange(parts))
+        steps = (floors[:, None] * parts + rises).ravel()
+        sizes = np.maximum(most - least + 1, 0).ravel()
         while True:
-            i, part = divmod(draw_level(counts, steps, self.rate / parts, entropy), parts)
-            place = int(least[i, part]) + entropy.below(int(counts[i * parts + part]))
-            width, sign = int(rings.widths[i]), int(rings.signs[i])
+            i, part = divmod(draw_level(sizes, steps, self.rate / parts, entropy), parts)
+            place = int(least[i, part]) + entropy.below(int(sizes[i * parts + part]))
+            width, sign = int(widths[i]), int(signs[i])
             # exp(-rate (place / width - part / parts)); nothing is lost where len is constant.
             over = self.rate * Fraction(place * parts - part * width, width * parts) * abs(sign)
             if exp_coin(over.numerator, over.denominator, entropy):
-                return int(rings.anchors[i]) + (sign or 1) * place
+                return int(anchors[i]) + (sign or 1) * place
 
     def log_density(self, outcome: int) -> float:
         if not self.first <= outcome <= self.last:
             return -math.inf
-        rings, rate = self._rings(), float(self.rate)
-        places = (outcome - rings.anchors) * np.where(rings.signs, rings.signs, 1)
-        inside = (rings.nearest <= places) & (places < rings.nearest + rings.counts)
+        anchors, signs, nearest, counts, widths, floors = self._rings()
+        rate = float(self.rate)
+        places = (outcome - anchors) * np.where(signs, signs, 1)
+        inside = (nearest <= places) & (places < nearest + counts)
         i = int(np.argmax(inside))
-        slopes = np.abs(rings.signs) / rings.widths
-        least = rings.floors.min()
-        length = float(rings.floors[i] - least) + float(slopes[i] * places[i])
+        slopes = np.abs(signs) / widths
+        least = floors.min()
+        length = float(floors[i] - least) + float(slopes[i] * places[i])
         # Sum of exp(-rate (floor + slope place)) over the places of every ring.
-        exponents = rate * ((rings.floors - least) + slopes * rings.nearest)
-        masses = np.log(rings.counts.astype(np.float64))
-        sloped = np.flatnonzero(rings.signs)
+        exponents = rate * ((floors - least) + slopes * nearest)
+        masses = np.log(counts.astype(np.float64))
+        sloped = np.flatnonzero(signs)
         x = rate * slopes[sloped]
-        masses[sloped] = np.log(np.expm1(-x * rings.counts[sloped]) / np.expm1(-x))
+        masses[sloped] = np.log(np.expm1(-x * counts[sloped]) / np.expm1(-x))
         logs = masses - exponents
         top = float(logs.max())
         return -rate * length - (top + math.log(float(np.exp(logs - top).sum())))
 
     def probes(self) -> Iterable[int]:
         """Return both ends of every ring: len is linear in between."""
-        rings = self._rings()
-        signs = np.where(rings.signs, rings.signs, 1)
-        near = rings.anchors + signs * rings.nearest
-        far = near + signs * (rings.counts - 1)
+        anchors, signs, nearest, counts, _, _ = self._rings()
+        signs = np.where(signs, signs, 1)
+        near = anchors + signs * nearest
+        far = near + signs * (counts - 1)
         return sorted({*near.tolist(), *far.tolist()})
 
     @classmethod
@@ -198,22 +191,28 @@ class LinearLevelMechanism(Mechanism[int]):
         An integer of a ring is taken as spread over a unit interval: the law of its place is then
         a truncated exponential one.
         """
-        rings, rate = self._rings(), float(self.rate)
-        middle = (int(rings.anchors[0]) + int(rings.nearest[0])) + (int(rings.counts[0]) - 1) / 2
-        sloped = rings.signs != 0
-        x = np.where(sloped, rate / rings.widths, 0.0)
-        counts = rings.counts.astype(np.float64)
+        anchors, signs, nearest, numbers, widths, floors = self._rings()
+        rate = float(self.rate)
+        middle = (int(anchors[0]) + int(nearest[0])) + (int(numbers[0]) - 1) / 2
+        sloped = signs != 0
+        x = np.where(sloped, rate / widths, 0.0)
+        counts = numbers.astype(np.float64)
         reach = np.maximum(x * counts, 1e-9)
         shares = -np.expm1(-reach) / reach * counts
-        weights = shares * np.exp(-rate * (rings.floors - rings.floors.min()))
-        weights *= np.exp(-x * (rings.nearest - 1))
+        weights = shares * np.exp(-rate * (floors - floors.min()))
+        weights *= np.exp(-x * (nearest - 1))
         places = counts * (1 / reach - 1 / np.expm1(reach))
-        starts = (rings.anchors - middle) * rings.signs + rings.nearest - 0.5
+        starts = (anchors - middle) * signs + nearest - 0.5
         distances = np.where(sloped, starts + places, counts / 4)
         return float(weights @ distances / weights.sum())
 
-    def _rings(self) -> _Rings:
-        """Cut [first, last] where the slope of len changes."""
+    def _rings(self) -> Integers:
+        """Cut [first, last] where the slope of len changes.
+
+        The rows are anchors, signs, nearest, counts, widths and floors of the rings. A ring has the
+        integers anchor + sign place, nearest <= place < nearest + count, and their len is floor +
+        place / width. Where the sign is 0 it is the floor, and they are anchor + place.
+        """
         lows, highs = level_ends(self.lows, self.highs, self.first, self.last)
         least = int(np.argmax(lows <= highs))
         rows = [_middle(lows, highs, least)]
@@ -223,27 +222,12 @@ class LinearLevelMechanism(Mechanism[int]):
             ones = np.ones_like(ring)
             rows.append(np.stack([ends[least:-1], sign * ones, ones, widths, widths, ring]))
         table = np.concatenate(rows, axis=1)
-        return _Rings(*table[:, table[3] > 0])
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Rings:
-    """Integers anchor + sign place, nearest <= place < nearest + count.
-
-    Their len is floor + place / width. Where the sign is 0, it is the floor, and the integers
-    are anchor + place.
-    """
-
-    anchors: Integers
-    signs: Integers
-    nearest: Integers
-    counts: Integers
-    widths: Integers
-    floors: Integers
+        found: Integers = table[:, table[3] > 0]
+        return found
 
 
 def _middle(lows: Integers, highs: Integers, least: int) -> Integers:
-    """Rings of the innermost set that is not empty, one a column, in the order of the fields.
+    """Rings of the innermost set that is not empty, one a column.
 
     [level_sets.7] If it is not the first one, the set before it is empty, and every t of this one
     lies right of the former ``highs`` or left of the former ``lows``: len⁺ and len⁻ cross here.

@@ -17,15 +17,13 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import geometric
 from modicum.exact.components import Components
 from modicum.exact.entropy import Entropy
 from modicum.exact.l1_ball import l1_points, point_of_l1_ball
-from modicum.mechanisms.base import SECRET, Mechanism
-from modicum.mechanisms.support import Support, points_around
+from modicum.mechanisms.base import SECRET, Floats, Mechanism, Stated, Support, points_around
 from modicum.privacy.event import Event
 
 Norm = Literal[1, 2]
@@ -38,7 +36,7 @@ _BEYOND = 2  # shells of the constant tail, which all look alike, among the prob
 
 
 @dataclass(frozen=True, slots=True)
-class RadialMechanism(Mechanism[tuple[int, ...]]):
+class RadialMechanism(Stated[tuple[int, ...]]):
     """An integer vector z, P(z) ∝ exp(-ε len(z) / 2), len by distances from a secret centre.
 
     With s_k = R_1 + ... + R_k, len(z) = min{k >= 0: s_k >= ``|z - centre|``} in the L1 or L2 norm;
@@ -55,8 +53,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
     ``|centre - centre'| <= R_1`` in the norm, and R_k <= R'_(k+1) for k < K; K is public. Radii
     below 0 are used as 0 and those above ``largest`` as ``largest``, which must bound ``|centre -
     centre'|`` too. Then len moves by at most 1 at every z, and one draw is a bounded range of ε
-    (docs/proofs/radial.md, [radial.1]). ``stated`` is the event that a draw is charged as: that
-    one, or one that follows from it.
+    (docs/proofs/radial.md, [radial.1]).
 
     A value that is one up to its sign, such as a direction, is ``signless``: a coin gives the
     answer a sign, and it is enough that ``|centre - centre'|`` or ``|centre + centre'|`` is within
@@ -99,10 +96,6 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
             )
 
     @property
-    def event(self) -> Event:
-        return self.stated
-
-    @property
     def rate(self) -> Fraction:
         return self.epsilon / 2
 
@@ -128,11 +121,11 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
     def log_density(self, outcome: tuple[int, ...]) -> float:
         return float(self.log_densities([outcome])[0])
 
-    def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
+    def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
         reaches = self._reaches()
         total = self._log_total(reaches) + math.log(-math.expm1(-float(self.rate)))
         rate = float(self.rate)
-        logs: NDArray[np.float64] = np.array([-rate * self._length(z, reaches) for z in outcomes])
+        logs: Floats = np.array([-rate * self._length(z, reaches) for z in outcomes])
         if self.signless:
             turned = [tuple(-x for x in z) for z in outcomes]
             other = np.array([-rate * self._length(z, reaches) for z in turned])
@@ -164,7 +157,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
         """Return the probes, or every point of the balls that depend on the data."""
         if mechanisms[0].signless or not mechanisms[0].flat:
             return cls._around(mechanisms, _BEYOND)
-        return sorted({outcome for mechanism in mechanisms for outcome in mechanism.probes()})
+        return Mechanism.telling(mechanisms)
 
     @classmethod
     def support(cls, mechanisms: Sequence[RadialMechanism]) -> Support:
@@ -179,15 +172,12 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
     def _around(cls, mechanisms: Sequence[RadialMechanism], shells: int) -> list[tuple[int, ...]]:
         """Return every point of a box around the balls of all laws, so many shells beyond K."""
         signs = (1, -1) if mechanisms[0].signless else (1,)
-        return list(
-            points_around(
-                [
-                    ([s * c for c in mechanism.centre], mechanism.reach(shells))
-                    for mechanism in mechanisms
-                    for s in signs
-                ]
-            )
-        )
+        balls = [
+            ([sign * c for c in mechanism.centre], mechanism.reach(shells))
+            for mechanism in mechanisms
+            for sign in signs
+        ]
+        return list(points_around(balls))
 
     @property
     def flat(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -17,14 +17,13 @@ from itertools import combinations
 from numbers import Real
 from typing import Any
 
-from modicum.exact.bernoulli import point_below
+from modicum.exact.bernoulli import KnownCoin
 from modicum.exact.enclosure import exp_bounds, ln_above, ln_bounds
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.privacy.event import ApproxDP
 
 _MOST = 64  # a larger ε is used as this one: whoever has (64, δ) has (ε, δ)
-_WORD = 64
 _DIGITS = 40
 
 
@@ -90,9 +89,9 @@ class KeepCurve:
         """π(n) to float precision."""
         return float(self.bounds(n, _DIGITS)[0])
 
-    def coin(self, n: int, entropy: Entropy) -> bool:
-        """Return True with probability exactly π(n) [groups.10]."""
-        return point_below(entropy.word(), _WORD, functools.partial(self.bounds, n), entropy)
+    def coin(self, n: int) -> KnownCoin:
+        """Return the coin of exactly π(n) [groups.10]."""
+        return KnownCoin(functools.partial(self.bounds, n))
 
     @property
     def _rate(self) -> Fraction:
@@ -146,8 +145,8 @@ class KeySelection(Mechanism[tuple[Any, ...]]):
         return KeepCurve(self.epsilon, self.delta)
 
     def sample(self, entropy: Entropy) -> tuple[Any, ...]:
-        coin = _coins(self.curve, entropy)
-        kept: list[Any] = [key for key, n in self.counts.items() if coin(n)]
+        coin = functools.cache(self.curve.coin)
+        kept: list[Any] = [key for key, n in self.counts.items() if coin(n).toss(entropy)]
         return tuple(sorted(kept, key=natural_order))
 
     def log_density(self, outcome: tuple[Any, ...]) -> float:
@@ -166,23 +165,6 @@ class KeySelection(Mechanism[tuple[Any, ...]]):
         keys: list[Any] = sorted(self.counts, key=natural_order)
         for size in range(len(keys) + 1):
             yield from combinations(keys, size)
-
-
-def _coins(curve: KeepCurve, entropy: Entropy) -> Callable[[int], bool]:
-    """Coins of which nearly all are decided by one word and two comparisons of integers."""
-    decided: dict[int, tuple[int, int]] = {}
-
-    def coin(n: int) -> bool:
-        if n not in decided:
-            low, high = curve.bounds(n, _DIGITS)
-            decided[n] = math.floor(low * 2**_WORD), math.ceil(high * 2**_WORD)
-        word = entropy.word()
-        surely, never = decided[n]
-        if word < surely or word >= never:
-            return word < surely
-        return point_below(word, _WORD, functools.partial(curve.bounds, n), entropy)
-
-    return coin
 
 
 def _log(x: Fraction) -> float:

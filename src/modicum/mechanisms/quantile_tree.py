@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement
@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.base import SECRET, Floats, Stated
+from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.privacy.event import Event
 from modicum.privacy.split import Share
 
@@ -92,7 +93,6 @@ class Branch:
     right: int
     q: Fraction
     share: Fraction
-    depth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +145,16 @@ def tree_of(qs: tuple[Fraction, ...], power: Fraction) -> tuple[Branch, ...]:
             found = min(found, ((own + below) ** (1 / p), k, own / (own + below)))
         return found
 
-    branches: list[Branch] = []
-
-    def grow(a: int, b: int, depth: int) -> None:
-        _, k, share = best(a, b)
+    branches, between = [], [(0, len(at) - 1)]
+    for a, b in between:  # it grows
         if b - a < 2:
-            return
+            continue
+        _, k, share = best(a, b)
         low, high = (Fraction(0) if a == 0 else qs[a - 1]), (qs[b - 1] if b <= len(qs) else 1)
-        q = (qs[k - 1] - low) / (high - low)
         part = Fraction(round(share * 2**_BITS), 2**_BITS)
-        branches.append(Branch(k - 1, a - 1, b - 1, q, part, depth))
-        grow(a, k, depth + 1)
-        grow(k, b, depth + 1)
-
-    grow(0, len(at) - 1, 0)
-    return tuple(sorted(branches, key=lambda branch: (branch.depth, branch.place)))
+        branches.append(Branch(k - 1, a - 1, b - 1, (qs[k - 1] - low) / (high - low), part))
+        between += [(a, k), (k, b)]
+    return tuple(branches)
 
 
 def nodes_of(tree: tuple[Branch, ...], loss: Event, points: int) -> tuple[Node, ...]:
@@ -185,23 +180,17 @@ def planned(qs: tuple[Fraction, ...], share: Share, points: int) -> TreePlan:
     """Choose the tree of quantiles by :func:`tree_of`, and divide a share by :func:`nodes_of`."""
     power = Fraction(1, 2) if share.loss.concentrated else Fraction(1, 3)
     nodes = nodes_of(tree_of(qs, power), share.loss, points)
-    drift = drift_of(nodes)
-    reaches = {node.place: node.cap + drift[node.place] + 2 for node in nodes}
-    return TreePlan(nodes, tuple(reaches[place] for place in range(len(qs))))
-
-
-def drift_of(nodes: tuple[Node, ...]) -> dict[int, int]:
-    """Ranks by which the ends of each place may miss, but for a chance of e^-24 [quantiles.15]."""
-    missed = {-1: 0, len(nodes): 0}
-    ends: dict[int, int] = {}
+    # Ranks by which each place may miss, but for a chance of e^-24 [quantiles.15].
+    missed, reaches = {-1: 0, len(nodes): 0}, [0] * len(nodes)
     for node in nodes:
-        ends[node.place] = max(missed[node.left], missed[node.right])
-        missed[node.place] = ends[node.place] + math.ceil(_DRIFT / float(node.rate))
-    return ends
+        ends = max(missed[node.left], missed[node.right])
+        missed[node.place] = ends + math.ceil(_DRIFT / float(node.rate))
+        reaches[node.place] = node.cap + ends + 2
+    return TreePlan(nodes, tuple(reaches))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NestedQuantiles(Mechanism[tuple[int, ...]]):
+class NestedQuantiles(Stated[tuple[int, ...]]):
     """Increasing points z_0 <= ... <= z_(m-1), each near its share of the records between two.
 
     A lattice integer t has 2^fine points t 2^fine, ..., t 2^fine + 2^fine - 1, and a record at t
@@ -227,35 +216,27 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
     nodes: tuple[Node, ...]
     stated: Event
 
-    @property
-    def event(self) -> Event:
-        return self.stated
-
     def public(self) -> dict[str, object]:
         """The range and, for every node, its quantile and share."""
         return {
             "first": self.first,
             "last": self.last,
             "fine": self.fine,
-            "nodes": tuple(
-                (node.place, node.left, node.right, node.q, node.epsilon, node.cap)
-                for node in self.nodes
-            ),
+            "nodes": tuple(map(astuple, self.nodes)),
         }
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         drawn: dict[int, int] = self._range()
         for node in self.nodes:
-            drawn[node.place] = self._strip(node, drawn).sample(entropy)
+            drawn[node.place] = self._band(node, drawn).sample(entropy)
         return tuple(drawn[place] for place in range(len(self.nodes)))
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
         drawn = self._range() | dict(enumerate(outcome))
-        if list(outcome) != sorted(outcome) or not drawn[-1] <= outcome[0]:
+        points = [drawn[-1], *outcome, drawn[len(self.nodes)]]
+        if points != sorted(points):
             return -math.inf
-        if outcome[-1] > drawn[len(self.nodes)]:
-            return -math.inf
-        return sum(self._strip(node, drawn).log_density(drawn[node.place]) for node in self.nodes)
+        return sum(self._band(node, drawn).log_density(drawn[node.place]) for node in self.nodes)
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every outcome: an audit takes a small range and few points of an integer."""
@@ -266,54 +247,91 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
     def _range(self) -> dict[int, int]:
         return {-1: self.first << self.fine, len(self.nodes): (self.last + 1) << self.fine}
 
-    def _strip(self, node: Node, drawn: dict[int, int]) -> _Strip:
-        return _Strip.of(self.records, self.fine, node, drawn[node.left], drawn[node.right])
+    def _band(self, node: Node, drawn: dict[int, int]) -> _NodeBand:
+        return _NodeBand.of(self.records, self.fine, node, drawn[node.left], drawn[node.right])
+
+
+_Pieces = tuple[NDArray[Any], ...]  # the arrays of a _NodeBand
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Strip:
+class _NodeBand:
     """The points between two ends, cut into pieces where the mass is constant or nearly so.
 
-    ``target`` is the wanted mass below the point, ``ends`` are the first and the last point.
+    A piece, in no order, is the points from (starts << fine) + first up to (stops << fine) + last,
+    exclusive.
     """
 
     records: RankedRecords
     fine: int
     node: Node
-    target: Fraction
-    ends: tuple[int, int]
-    pieces: _Pieces
+    target: Fraction  # wanted mass below the point
+    ends: tuple[int, int]  # first and last point
+    starts: Integers
+    first: Integers
+    stops: Integers
+    last: Integers
+    sizes: Floats  # numbers of points
+    mass: Floats  # F at the first point, less the target
+    slope: Floats  # growth of F from one point to the next
 
     @classmethod
-    def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _Strip:
-        low, high = (_points_below(records, fine, z) for z in (a, b))
+    def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _NodeBand:
+        low, high = (mass_below(records, fine, z) for z in (a, b))
         p, unit = node.q.numerator, node.q.denominator << fine
         scaled = low * node.q.denominator + p * (high - low)
         whole = scaled // unit
         start = max(low >> fine, whole - node.cap - 1)
         stop = min(-(-high >> fine), whole + node.cap + 2)
         values, before, ties = records.between(start, stop)
-        first, last = np.searchsorted(values, [a >> fine, (b >> fine) + 1]).tolist()
-        known = (values[first:last], before[first:last], ties[first:last])
+        known = slice(*np.searchsorted(values, [a >> fine, (b >> fine) + 1]).tolist())
+        values, before, ties = values[known], before[known], ties[known]
         # What is left of the mass is small, so floats hold it even if there are many records.
         part = (scaled - whole * unit) / unit
         level = (low - (whole << fine)) / (1 << fine) - part
-        pieces = _Pieces.of(known, fine, (a, b), (whole, part, level), node.cap)
-        return cls(records, fine, node, Fraction(scaled, unit), (a, b), pieces)
+        # Edges: a, each value and its successor, what follows b.
+        edges = np.empty(2 * len(values) + 2, dtype=np.int64)
+        points = np.zeros_like(edges)
+        mass, slope = np.empty(len(edges) - 1), np.zeros(len(edges) - 1)
+        rest = (1 << fine) - 1
+        edges[0], points[0], edges[-1], points[-1] = a >> fine, a & rest, b >> fine, (b & rest) + 1
+        edges[1:-1:2], edges[2:-1:2] = values, values + 1
+        # Between two values, before the first and after the last one: beyond the cap if there are
+        # records that are not known.
+        mass[0], mass[1::2] = level, before - whole - part
+        mass[2::2] = before + ties - whole - part
+        slope[1::2] = ties * math.ldexp(1.0, -fine)
+        if len(values):
+            if values[0] == edges[0]:  # the first cell begins at a
+                points[1] = points[0]
+                mass[1] = level
+            else:
+                mass[0] = mass[1]
+            if values[-1] == edges[-1]:  # the last one ends at b
+                edges[-2], points[-2] = edges[-1], points[-1]
+        sizes = np.diff(edges) * math.ldexp(1.0, fine) + np.diff(points)
+        pieces: _Pieces = edges[:-1], points[:-1], edges[1:], points[1:], sizes, mass, slope
+        grown = slope * sizes
+        kept = (sizes > 0) & (grown <= 1)
+        if not kept.all():
+            pieces = _cut(pieces, kept, grown > 1, node.cap)
+        return cls(records, fine, node, Fraction(scaled, unit), (a, b), *pieces)
 
     def sample(self, entropy: Entropy) -> int:
         """Draw a piece by an upper bound of its weight, then a point of it; accept by a coin.
 
         See [quantiles.14].
         """
-        units = np.maximum(np.floor(self._least() * _FINE - 1), 0).astype(np.int64)
-        rate, (lengths, power) = self.node.rate, self.pieces.lengths(self.fine)
+        # The least loss in every piece, to float precision: the mass grows.
+        above = -(self.mass + self.slope * (self.sizes - 1))
+        least = np.minimum(np.maximum(np.maximum(self.mass, above), 0.0), float(self.node.cap))
+        units = np.maximum(np.floor(least * _FINE - 1), 0).astype(np.int64)
+        rate, (lengths, power) = self.node.rate, self._lengths()
         while True:
             i = draw_level(lengths, units, rate / _FINE, entropy)
-            offset = entropy.below(int(lengths[i]) << power)
-            start, stop = self.pieces.ends(i, self.fine)
-            z = start + offset
-            if z >= stop:
+            z = (int(self.starts[i]) << self.fine) + int(self.first[i])
+            z += entropy.below(int(lengths[i]) << power)
+            if z >= (int(self.stops[i]) << self.fine) + int(self.last[i]):
                 continue
             missed, unit = self._missed(z)
             excess, unit = missed * _FINE - int(units[i]) * unit, unit * _FINE
@@ -326,9 +344,7 @@ class _Strip:
             return -math.inf
         rate, cap = float(self.node.rate), self.node.cap
         total = 0.0
-        for size, mass, slope in zip(
-            self.pieces.sizes.tolist(), self.pieces.mass, self.pieces.slope, strict=True
-        ):
+        for size, mass, slope in zip(self.sizes.tolist(), self.mass, self.slope, strict=True):
             # Of a long piece the middles of equal parts stand for all points.
             parts = 1 if slope == 0 else int(min(size, _MOST_SUMMED))
             places = (np.arange(parts) + 0.5) * (size / parts) - 0.5
@@ -336,150 +352,65 @@ class _Strip:
             total += float(np.exp(-rate * losses).sum()) * (size / parts)
         return -rate * float(Fraction(*self._missed(z))) - math.log(total)
 
-    def _least(self) -> NDArray[np.float64]:
-        """Return the least loss in every piece, to float precision."""
-        mass, slope = self.pieces.mass, self.pieces.slope
-        last = mass + slope * (self.pieces.sizes - 1)
-        least = np.maximum(np.maximum(mass, -last), 0.0)  # the mass grows
-        return np.minimum(least, float(self.node.cap))
-
     def _missed(self, z: int) -> tuple[int, int]:
         """The exact loss of a point, as a ratio."""
         unit = self.target.denominator
-        below = _points_below(self.records, self.fine, z) * unit
+        below = mass_below(self.records, self.fine, z) * unit
         missed = abs(below - (self.target.numerator << self.fine))
         return min(missed, self.node.cap * unit << self.fine), unit << self.fine
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Pieces:
-    """Points in a row; the pieces are in no order.
-
-    Attributes
-    ----------
-    starts, first, stops, last
-        A piece is the points from (starts << fine) + first to (stops << fine) + last, exclusive.
-    sizes
-        Numbers of points.
-    mass, slope
-        F at the first point less the target, and its growth from one point to the next.
-    """
-
-    starts: Integers
-    first: Integers
-    stops: Integers
-    last: Integers
-    sizes: NDArray[np.float64]
-    mass: NDArray[np.float64]
-    slope: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls,
-        known: tuple[Integers, Integers, Integers],
-        fine: int,
-        ends: tuple[int, int],
-        target: tuple[int, float, float],
-        cap: int,
-    ) -> _Pieces:
-        """Cut the points between two ends at the values.
-
-        The target is given as an integer and a fraction to add; the third number is the mass at the
-        first point, less the target.
-        """
-        values, before, ties = known
-        (a, b), (whole, part, level) = ends, target
-        some, rest = len(values), (1 << fine) - 1
-        # Edges: a, each value and its successor, what follows b.
-        edges = np.empty(2 * some + 2, dtype=np.int64)
-        points = np.zeros(2 * some + 2, dtype=np.int64)
-        mass, slope = np.empty(2 * some + 1), np.zeros(2 * some + 1)
-        edges[0], points[0], edges[-1], points[-1] = a >> fine, a & rest, b >> fine, (b & rest) + 1
-        edges[1:-1:2], edges[2:-1:2] = values, values + 1
-        # Between two values, before the first and after the last one: beyond the cap if there are
-        # records that are not known.
-        mass[0], mass[1::2] = level, before - whole - part
-        mass[2::2] = before + ties - whole - part
-        slope[1::2] = ties * math.ldexp(1.0, -fine)
-        if some:
-            if values[0] == edges[0]:  # the first cell begins at a
-                points[1] = points[0]
-                mass[1] = level
-            else:
-                mass[0] = mass[1]
-            if values[-1] == edges[-1]:  # the last one ends at b
-                edges[-2], points[-2] = edges[-1], points[-1]
-        sizes = np.diff(edges) * math.ldexp(1.0, fine) + np.diff(points)
-        found = cls(edges[:-1], points[:-1], edges[1:], points[1:], sizes, mass, slope)
-        grown = slope * sizes
-        kept = (sizes > 0) & (grown <= 1)
-        return found if kept.all() else found._cut(kept, grown > 1, cap)
-
-    def ends(self, i: int, fine: int) -> tuple[int, int]:
-        """Return the first point of a piece, and the one that follows the last."""
-        start, stop = int(self.starts[i]) << fine, int(self.stops[i]) << fine
-        return start + int(self.first[i]), stop + int(self.last[i])
-
-    def lengths(self, fine: int) -> tuple[NDArray[Any], int]:
+    def _lengths(self) -> tuple[NDArray[Any], int]:
         """Return the sizes in units of 2^power points, rounded up, and the power.
 
         They are int64 where the rounding adds little, and else Python integers with power 0.
         """
         power = max(0, math.frexp(float(self.sizes.max()))[1] - _LENGTH_BITS)
         between, rest = self.stops - self.starts, self.last - self.first
-        if power > fine or float(self.sizes.min()) < math.ldexp(1.0, power):
-            return between.astype(np.object_) * (1 << fine) + rest, 0
-        return (between << (fine - power)) - (-rest >> power), power
-
-    def _cut(self, kept: NDArray[np.bool_], heavy: NDArray[np.bool_], cap: int) -> _Pieces:
-        """Cut heavy pieces so that the mass grows by about one rank where the loss is not capped.
-
-        They lie in one integer each. Where a single point has more than a rank, each point there is
-        a piece: so the losses of a piece never differ by much more than a rank, and a sampler that
-        takes the least for all accepts soon.
-        """
-        mass, slope, size = self.mass[heavy], self.slope[heavy], self.sizes[heavy]
-        # From the last point at -cap to the first one beyond cap in equal parts, and what is before
-        # and after them, where the loss is capped.
-        near, far = (
-            np.clip(np.floor((x - mass) / slope) + more, 0, size).astype(np.int64)
-            for x, more in ((-cap, 0), (cap, 1))
-        )
-        wanted = np.minimum(np.ceil(slope * (far - near)), far - near)
-        parts = np.maximum(1, wanted).astype(np.int64)
-        piece = np.repeat(np.arange(len(parts)), parts + 2)
-        part = np.arange(len(piece)) - np.repeat(np.cumsum(parts + 2) - parts - 2, parts + 2) - 1
-
-        def cut(k: Integers) -> Integers:
-            found: Integers = near[piece] + (far - near)[piece] * k // parts[piece]
-            return found
-
-        start = np.where(part < 0, 0, cut(part))
-        stop = np.where(part == parts[piece], size[piece].astype(np.int64), cut(part + 1))
-        there = stop > start
-        piece, start, stop = piece[there], start[there], stop[there]
-        cell, first = self.starts[heavy][piece], self.first[heavy][piece]
-        cuts = (
-            cell,
-            first + start,
-            cell,
-            first + stop,
-            (stop - start).astype(np.float64),
-            mass[piece] + slope[piece] * start,
-            slope[piece],
-        )
-        return _Pieces(
-            *(
-                np.concatenate([getattr(self, name)[kept], more])
-                for name, more in zip(_Pieces.__slots__, cuts, strict=True)
-            )
-        )
+        if power > self.fine or float(self.sizes.min()) < math.ldexp(1.0, power):
+            return between.astype(np.object_) * (1 << self.fine) + rest, 0
+        return (between << (self.fine - power)) - (-rest >> power), power
 
 
-def _points_below(records: RankedRecords, fine: int, z: int) -> int:
-    """Return F(z) 2^fine [quantiles.13]."""
-    value, part = z >> fine, z & ((1 << fine) - 1)
-    if part == 0:  # so at the ends of the range
-        return records.below(value) << fine
+def _cut(pieces: _Pieces, kept: NDArray[np.bool_], heavy: NDArray[np.bool_], cap: int) -> _Pieces:
+    """Cut heavy pieces so that the mass grows by about one rank where the loss is not capped.
+
+    They lie in one integer each. Where a single point has more than a rank, each point there is a
+    piece: so the losses of a piece never differ by much more than a rank, and a sampler that takes
+    the least for all accepts soon.
+    """
+    starts, first, _, _, size, mass, slope = (each[heavy] for each in pieces)
+    # From the last point at -cap to the first one beyond cap in equal parts, and what is before
+    # and after them, where the loss is capped.
+    near, far = (
+        np.clip(np.floor((x - mass) / slope) + more, 0, size).astype(np.int64)
+        for x, more in ((-cap, 0), (cap, 1))
+    )
+    wanted = np.minimum(np.ceil(slope * (far - near)), far - near)
+    parts = np.maximum(1, wanted).astype(np.int64)
+    piece = np.repeat(np.arange(len(parts)), parts + 2)
+    part = np.arange(len(piece)) - np.repeat(np.cumsum(parts + 2) - parts - 2, parts + 2) - 1
+
+    def cut(k: Integers) -> Integers:
+        found: Integers = near[piece] + (far - near)[piece] * k // parts[piece]
+        return found
+
+    start = np.where(part < 0, 0, cut(part))
+    stop = np.where(part == parts[piece], size[piece].astype(np.int64), cut(part + 1))
+    there = stop > start
+    piece, start, stop = piece[there], start[there], stop[there]
+    cell, begin = starts[piece], first[piece]
+    grown, sizes = mass[piece] + slope[piece] * start, (stop - start).astype(np.float64)
+    cuts = cell, begin + start, cell, begin + stop, sizes, grown, slope[piece]
+    both = zip(pieces, cuts, strict=True)
+    return tuple(np.concatenate([each[kept], more]) for each, more in both)
+
+
+def mass_below(records: RankedRecords, fine: int, z: int, warp: RangeWarp = EVEN) -> int:
+    """Return F(z) 2^(fine + octaves), where an integer has 2^fine points a place [quantiles.13]."""
+    value, bits = warp.value(z >> fine), fine + warp.octaves
+    start = warp.start(value) << fine
+    if z == start:  # so at the ends of the range
+        return records.below(value) << bits
     before, ties = records.place(value)
-    return (before << fine) + ties * part
+    points = (warp.start(value + 1) << fine) - start
+    return (before << bits) + (ties * (z - start) << bits) // points

@@ -116,15 +116,12 @@ class TopScore(ScoreFunction):
     """
 
     mechanism = "TopLaw"
+    span = _FINE
 
     values: Integers = field(repr=False, metadata=SECRET)
     first: int
     last: int
     prior: OctavePrior
-
-    @property
-    def span(self) -> int:
-        return _FINE
 
     def runs(self, rate: Fraction) -> Runs:
         starts, lengths, below, equal = runs_between(self.values, self.first, self.last)
@@ -153,16 +150,13 @@ class ThresholdScore(ScoreFunction):
     """
 
     mechanism = "RankThreshold"
+    span = 2
 
     lowest: Integers = field(repr=False, metadata=SECRET)
     first: int
     last: int
     target: int
     cap: int
-
-    @property
-    def span(self) -> int:
-        return 2
 
     def runs(self, rate: Fraction) -> Runs:
         starts, lengths, below, equal = runs_between(self.lowest, self.first, self.last)
@@ -185,6 +179,7 @@ class MedianScore(ScoreFunction):
     """
 
     mechanism = "MedianCentre"
+    span = 2
 
     numbers: Integers = field(repr=False, metadata=SECRET)
     grid: FloatGrid
@@ -206,10 +201,6 @@ class MedianScore(ScoreFunction):
     def over(self, q: Integers) -> MedianScore:
         return replace(self, numbers=np.sort(self.grid.numbers(q)))
 
-    @property
-    def span(self) -> int:
-        return 2
-
     def runs(self, rate: Fraction) -> Runs:
         first, last = self.grid.number(self.first), self.grid.number(self.last)
         starts, lengths, below, equal = runs_between(self.numbers, first, last)
@@ -226,13 +217,10 @@ class TargetScore(ScoreFunction):
     """
 
     mechanism = "BeyondTarget"
+    span = 2
 
     beyond: tuple[int, ...] = field(repr=False, metadata=SECRET)
     target: int
-
-    @property
-    def span(self) -> int:
-        return 2
 
     def runs(self, rate: Fraction) -> Runs:
         losses = [abs(count - self.target) for count in self.beyond]
@@ -288,14 +276,11 @@ class IntervalScore(ScoreFunction):
     """
 
     mechanism = "IntervalDraw"
+    span = 1
 
     scores: Integers = field(repr=False, metadata=SECRET)
     grid: IntervalGrid
     doubt: int | None = None
-
-    @property
-    def span(self) -> int:
-        return 1
 
     def runs(self, rate: Fraction) -> Runs:
         scores, weights = self.scores, self.grid.prior()

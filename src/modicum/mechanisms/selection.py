@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import Entropy
 from modicum.exact.flip import flip_many, permute_and_flip
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.base import SECRET, Floats, Mechanism
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.event import Event, PureDP, RangeDP
@@ -25,7 +25,6 @@ from modicum.privacy.split import Share
 
 Selection = Literal["flip", "exponential"]
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _NOBODY = np.empty(0, dtype=np.int64)
 _MANY = 16  # fewer laws are drawn from one by one
@@ -49,23 +48,30 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return False
 
     @abstractmethod
-    def _choices(self) -> Iterator[tuple[list[int], int]]:
+    def _choices(self) -> Iterator[tuple[Sequence[int], int, int, int]]:
+        """Yield, for each choice, counts whose cost is a count + b index, a, b and the unit."""
+
+    def _gaps(self) -> Iterator[tuple[list[int], int]]:
         """Yield the cost of every radius above the least, and the denominator, for each choice."""
+        for counts, a, b, unit in self._choices():
+            costs = [a * f + b * j for f, j in zip(counts, self.grid.indices, strict=True)]
+            least = min(costs)
+            yield [cost - least for cost in costs], unit
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
-        return tuple(self._chosen(gaps, unit, entropy) for gaps, unit in self._choices())
-
-    def _chosen(self, gaps: list[int], unit: int, entropy: Entropy) -> int:
         if self.flips:
-            return permute_and_flip(gaps, unit, entropy)
-        return draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
+            return tuple(permute_and_flip(gaps, unit, entropy) for gaps, unit in self._gaps())
+        return tuple(
+            draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
+            for gaps, unit in self._gaps()
+        )
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
         total = np.zeros(len(outcomes))
-        for place, (gaps, unit) in enumerate(self._choices()):
+        for place, (gaps, unit) in enumerate(self._gaps()):
             total += self._log_chances(gaps, unit)[[outcome[place] for outcome in outcomes]]
         return total
 
@@ -157,11 +163,9 @@ class RadiusDraw(_Radii):
     def error_sizes(self) -> Floats:
         return np.array(self.grid.radii, dtype=np.float64)
 
-    def _choices(self) -> Iterator[tuple[list[int], int]]:
+    def _choices(self) -> Iterator[tuple[Sequence[int], int, int, int]]:
         unit, a, b = self.whole_scores()
-        for counts in self.outside:
-            costs = [a * f + b * j for f, j in zip(counts, self.grid.indices, strict=True)]
-            yield _above_least(costs), unit
+        return ((counts, a, b, unit) for counts in self.outside)
 
     def whole_scores(self) -> tuple[int, int, int]:
         """The common denominator of the scores, and epsilon and tilt times it."""
@@ -245,26 +249,17 @@ class RadiusRanks(_Radii):
             for target, tilt in zip(self.targets, self.tilts, strict=True)
         )
 
-    def _choices(self) -> Iterator[tuple[list[int], int]]:
+    def _choices(self) -> Iterator[tuple[Sequence[int], int, int, int]]:
         radii = np.array(self.grid.radii, dtype=np.int64)
         outside = len(self.distances) - np.searchsorted(self.distances, radii, side="right")
         for target, tilt in zip(self.targets, self.tilts, strict=True):
             unit = math.lcm(2 * self.epsilon.denominator, tilt.denominator)
             a, b = int(self.epsilon / 2 * unit), int(tilt * unit)
-            costs = [
-                a * abs(count - target) + b * j
-                for count, j in zip(outside.tolist(), self.grid.indices, strict=True)
-            ]
-            yield _above_least(costs), unit
-
-
-def _above_least(costs: list[int]) -> list[int]:
-    least = min(costs)
-    return [cost - least for cost in costs]
+            yield [abs(count - target) for count in outside.tolist()], a, b, unit
 
 
 @functools.cache
-def quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def quadrature(nodes: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes and weights on [-1, 1]."""
     points, weights = np.polynomial.legendre.leggauss(nodes)
     return points, weights

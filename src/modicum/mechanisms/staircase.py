@@ -17,8 +17,7 @@ from fractions import Fraction
 from modicum.exact.bernoulli import geometric
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Mechanism
-from modicum.mechanisms.support import Support, points_around
+from modicum.mechanisms.base import SECRET, Mechanism, Support, points_around
 from modicum.privacy.event import Event, PureDP
 
 
@@ -68,11 +67,11 @@ class Staircase(Mechanism[tuple[int, ...]]):
         the step is a shift in 0..d, drawn with weights P_i exp(-ε i), plus d independent geometric
         numbers.
         """
-        shifts = _shifts(len(self.values), self.width, self.l1)
-        step = draw_level(shifts, list(range(len(shifts))), self.epsilon, entropy)
+        d = len(self.values)
+        shifts = _shifts(d, self.width, self.l1)
+        step = draw_level(shifts, range(len(shifts)), self.epsilon, entropy)
         for _ in self.values:
             step += geometric(self.epsilon, entropy)
-        d = len(self.values)
         inner = _points(d, self.width + (step - 1) * self.l1) if step else 0
         outer = _points(d, self.width + step * self.l1)
         point = self._point(inner + entropy.below(outer - inner))
@@ -81,7 +80,11 @@ class Staircase(Mechanism[tuple[int, ...]]):
     def log_density(self, outcome: tuple[int, ...]) -> float:
         norm = sum(abs(k - v) for k, v in zip(outcome, self.values, strict=True))
         step = (norm + self.l1 - self.width) // self.l1
-        return -float(self.epsilon * step) - self._log_normaliser()
+        q, d = math.exp(-float(self.epsilon)), len(self.values)
+        top = sum(c * Fraction(q) ** i for i, c in enumerate(_shifts(d, self.width, self.l1)))
+        log_top = math.log(top.numerator) - math.log(top.denominator)
+        log_normaliser = log_top - d * math.log(-math.expm1(-float(self.epsilon)))
+        return -float(self.epsilon * step) - log_normaliser
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """The value, and the last points of the top step along every axis.
@@ -114,13 +117,6 @@ class Staircase(Mechanism[tuple[int, ...]]):
                 for centre in centres
             )
         )
-
-    def _log_normaliser(self) -> float:
-        q = math.exp(-float(self.epsilon))
-        shifts = _shifts(len(self.values), self.width, self.l1)
-        top = sum(c * Fraction(q) ** i for i, c in enumerate(shifts))
-        log_top = math.log(top.numerator) - math.log(top.denominator)
-        return log_top - len(self.values) * math.log(-math.expm1(-float(self.epsilon)))
 
     def _point(self, index: int) -> tuple[int, ...]:
         """Number all integer points by increasing norm, and return the one with this number."""
@@ -220,11 +216,6 @@ def best_width(dimension: int, l1: int, epsilon: Fraction) -> int:
     weight of the norms below t + g is a mixture over J of balls of radius g + J, hence E r² = d /
     (d + 2) E (g + J)^(d+2) / E (g + J)^d. The width is public and affects accuracy only, so floats
     may choose it.
-
-    Examples
-    --------
-    >>> [best_width(2, 1000, Fraction(e)) for e in (1, 4, 16)]
-    [699, 391, 20]
     """
     best = min(
         (i / 256 for i in range(1, 257)),

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Mechanism
-from modicum.mechanisms.support import Support
+from modicum.mechanisms.base import SECRET, Floats, Mechanism, Stated, Support
 from modicum.privacy.budget import PURE_KIND
 from modicum.privacy.event import Event
 
@@ -46,28 +45,21 @@ def amplified(target: Fraction, level: int) -> Fraction:
 
     The largest multiple of 2^-20 with ln(1 + 2^-level (exp(ε) - 1)) <= target
     (Li, Qardaji and Su 2012; Balle, Barthe and Gaboardi 2018).
-
-    Examples
-    --------
-    >>> amplified(Fraction(1, 100), 0)
-    Fraction(1, 100)
-    >>> round(float(amplified(Fraction(1, 100), 10)), 2)
-    2.42
     """
     if level == 0:
         return target
     exact = ln_below(1 + (exp_below(target) - 1) * 2**level)
     inner = Fraction(math.floor(exact * 2**20), 2**20)
     # Directed rounding may leave the last unit undecided; then give it up.
-    return inner if _amplified_price(inner, level) <= target else inner - Fraction(1, 2**20)
+    return inner if _amplified_cost(inner, level) <= target else inner - Fraction(1, 2**20)
 
 
-def _amplified_price(inner: Fraction, level: int) -> Fraction:
+def _amplified_cost(inner: Fraction, level: int) -> Fraction:
     return ln_above(1 + (exp_above(inner) - 1) / 2**level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subsampled(Mechanism[T]):
+class Subsampled(Stated[T]):
     """``mechanism`` over a Poisson subsample of rate ``2^-level``, drawn for this mechanism only.
 
     Privacy contract: if ``mechanism`` is pure ε, then one draw is pure ln(1 + q (exp(ε) - 1)) with
@@ -93,13 +85,9 @@ class Subsampled(Mechanism[T]):
             honest = self.stated == self.mechanism.event
         else:
             inner = self.mechanism.event.cost(PURE_KIND).amount
-            honest = self.stated.implied_by_pure(_amplified_price(inner, self.level))
+            honest = self.stated.implied_by_pure(_amplified_cost(inner, self.level))
         if not honest:
             raise ValueError("the stated event is smaller than the cost of the draw")
-
-    @property
-    def event(self) -> Event:
-        return self.stated
 
     def sample(self, entropy: Entropy) -> T:
         return self.mechanism.over(self.records.thin(self.level, entropy)).sample(entropy)
@@ -107,7 +95,7 @@ class Subsampled(Mechanism[T]):
     def log_density(self, outcome: T) -> float:
         return float(self.log_densities([outcome])[0])
 
-    def log_densities(self, outcomes: Sequence[T]) -> NDArray[np.float64]:
+    def log_densities(self, outcomes: Sequence[T]) -> Floats:
         """Sum over all 2^n subsamples, equal ones together; for audits on a dozen records."""
         if self.level == 0:
             return self.whole.log_densities(outcomes)

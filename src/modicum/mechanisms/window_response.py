@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.bernoulli import point_below, small_exp_bounds
+from modicum.exact.bernoulli import KnownCoin, small_exp_bounds
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.privacy.event import Event, PureDP
-
-_WORD = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +24,6 @@ class Window:
 
     Positions are the integers 0..reach, windows are [position, position + width), and all outcomes
     0..reach + width - 1. An outcome in the window is exp(ε) times as likely as one outside.
-
-    Examples
-    --------
-    >>> coin = Window(1, 1, Fraction(1))
-    >>> round(coin.inside, 6), round(coin.decoded(1), 6)
-    (0.731059, 1.581977)
     """
 
     reach: int
@@ -82,28 +74,10 @@ class Window:
         else uniform on all: weight 1 in the window and e^-ε outside. One coin and one integer.
         """
         count = len(positions)
-        honest = self._honest(count, entropy)
+        honest = honesty(self).toss_many(count, entropy)
         anywhere = entropy.below_many(self.outcomes, count).astype(np.int64)
         within = positions + entropy.below_many(self.width, count).astype(np.int64)
         return np.where(honest, within, anywhere)
-
-    def sample_one(self, position: int, entropy: Entropy) -> int:
-        word = entropy.word()
-        sure, never = _thresholds(self)
-        if sure <= word <= never:
-            honest = point_below(word, _WORD, self.enclosure, entropy)
-        else:
-            honest = word < sure
-        return position + entropy.below(self.width) if honest else entropy.below(self.outcomes)
-
-    def _honest(self, count: int, entropy: Entropy) -> NDArray[np.bool_]:
-        """Toss coins of exactly the probability of [local.4]; few need more than one word."""
-        words = entropy.words(count)
-        sure, never = map(np.uint64, _thresholds(self))
-        tossed: NDArray[np.bool_] = words < sure
-        for i in np.flatnonzero((words >= sure) & (words <= never)).tolist():
-            tossed[i] = point_below(int(words[i]), _WORD, self.enclosure, entropy)
-        return tossed
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
         """Enclose W (1 - a)/(W + M a), which falls as a = e^-ε grows, [local.4]."""
@@ -114,14 +88,9 @@ class Window:
 
 
 @functools.lru_cache(maxsize=1024)
-def _thresholds(window: Window) -> tuple[int, int]:
-    """Return words below which the coin succeeds for certain, and above which it fails [local.4].
-
-    A word w stands for [w, w + 1) 2^-64.
-    """
-    lower, upper = window.enclosure(40)
-    sure = max(0, math.floor(lower * 2**_WORD) - 1)
-    return sure, min(2**_WORD - 1, math.ceil(upper * 2**_WORD) + 1)
+def honesty(window: Window) -> KnownCoin:
+    """Return the coin of [local.4]."""
+    return KnownCoin(window.enclosure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +105,6 @@ class WindowResponse(Mechanism[int]):
     [local.3] Z = W + M e^-ε for every whole position, so every probability is 1/Z or e^-ε/Z, or
     lies between them after rounding: any two positions have log ratio at most ε. Any two values are
     neighbours.
-
-    Examples
-    --------
-    >>> from modicum.exact.entropy import SeededEntropy
-    >>> law = WindowResponse(Fraction(2), Window(3, 1, Fraction(3)))
-    >>> entropy = SeededEntropy(0)
-    >>> [law.sample(entropy) for _ in range(8)]
-    [2, 2, 2, 2, 2, 2, 2, 0]
     """
 
     position: Fraction = field(repr=False, metadata=SECRET)
@@ -156,17 +117,19 @@ class WindowResponse(Mechanism[int]):
     def sample(self, entropy: Entropy) -> int:
         whole, rest = divmod(self.position, 1)
         place = whole + (entropy.below(rest.denominator) < rest.numerator)
-        return self.window.sample_one(place, entropy)
+        if honesty(self.window).toss(entropy):
+            return place + entropy.below(self.window.width)
+        return entropy.below(self.window.outcomes)
 
     def log_density(self, outcome: int) -> float:
         if not 0 <= outcome < self.window.outcomes:
             return -math.inf
         whole, rest = divmod(self.position, 1)
-        held = (1 - rest) * (whole <= outcome < whole + self.window.width) + rest * (
+        inside = (1 - rest) * (whole <= outcome < whole + self.window.width) + rest * (
             whole + 1 <= outcome < whole + 1 + self.window.width
         )
         lost = math.exp(-self.window.epsilon)
-        weight = math.log(held + (1 - held) * lost) if held else -float(self.window.epsilon)
+        weight = math.log(inside + (1 - inside) * lost) if inside else -float(self.window.epsilon)
         return weight - math.log(self.window.width + self.window.reach * lost)
 
     def probes(self) -> Iterable[int]:

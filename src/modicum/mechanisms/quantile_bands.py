@@ -1,12 +1,13 @@
-"""Chains that propose outcomes of the joint law of quantiles, [quantiles.7].
+"""Bands around quantiles, from which the joint mechanism draws its proposals, [quantiles.7].
 
-The points around each quantile are a strip, cut into pieces of about one mass each; a chain goes
-through all strips, and proposes increasing points with given numbers of records between. Where
-strips are cut is a matter of time alone.
+The points around each quantile are a band, cut into pieces of about one mass each. A proposal goes
+through all bands; it has increasing points with given numbers of records between. Where bands are
+cut is a matter of time alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
@@ -26,7 +27,7 @@ _LONG = 256  # a cell of more than 1/256 of the range is a separate piece
 _SPLIT = 64  # at the second level: parts of equal length, of a cell as long as the range
 _LIGHT = 4.0  # nats by which ties weigh less than a gap beside them, not to be cut
 
-_CELL_BITS = 50  # of the integers that a chain draws from
+_CELL_BITS = 50  # of the integers that a proposal is drawn from
 _LEAST = 1e-280  # of the largest weight of a row: smaller ones are raised to it
 _REACH = 600.0  # most nats that are summed relative to one place
 _CANCELLED = 1e-12  # of a sum that what is left after a subtraction may be wrong by
@@ -67,33 +68,21 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ChainCells:
+class BandCells:
     """Points in a row: integers that have records, the gaps between them, or parts of these.
 
     A cell holds the points from (start << fine) + offset up to the start of the next one. A place
-    has 2^fine points, and an integer has one place or more.
-
-    Attributes
-    ----------
-    starts, offsets
-        In places, and in points of one; increasing, with one entry more than there are cells.
-    mass
-        Below these points.
-    source
-        Numbers of the cells that these are parts of.
-    sizes
-        Numbers of points, at least 1.
-    above
-        Mass below the last point of each cell, or a little more.
+    has 2^fine points, and an integer has one place or more. Starts, offsets and masses have one
+    entry more than there are cells.
     """
 
-    starts: Integers
-    offsets: Integers
+    starts: Integers  # in places
+    offsets: Integers  # in points of one
     fine: int
-    mass: Floats
-    source: Integers
-    sizes: Floats
-    above: Floats
+    mass: Floats  # below these points
+    source: Integers  # numbers of the cells that these are parts of
+    sizes: Floats  # numbers of points, at least 1
+    above: Floats  # mass below the last point of each cell, or a little more
 
     @classmethod
     def of(
@@ -103,7 +92,7 @@ class ChainCells:
         fine: int,
         ranks: tuple[int, int],
         warp: RangeWarp = EVEN,
-    ) -> ChainCells:
+    ) -> BandCells:
         """Take the points of a range whose rank is between two; all if there are few records."""
         n = records.count
         start, stop = max(0, min(ranks[0], n - 1)), min(n, max(ranks[1], 1))
@@ -124,7 +113,7 @@ class ChainCells:
     @classmethod
     def _counted(
         cls, starts: Integers, offsets: Integers, fine: int, mass: Floats, source: Integers
-    ) -> tuple[ChainCells, Integers]:
+    ) -> tuple[BandCells, Integers]:
         """Leave out cells without a point; return also which cell now begins where each began."""
         sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
         there = np.append(sizes > 0, True)
@@ -135,7 +124,7 @@ class ChainCells:
         cells = cls(starts, offsets, fine, mass, source, sizes, above)
         return cells, np.cumsum(there) - there
 
-    def cut(self, keys: Floats) -> tuple[ChainCells, Integers]:
+    def cut(self, keys: Floats) -> tuple[BandCells, Integers]:
         """Cut cells; return where in the result each key is.
 
         A key is a cell's number and the share of it that lies before: of its places, and of the
@@ -163,7 +152,7 @@ class ChainCells:
         )
         return cells, _distinct(now[cell + np.cumsum(cuts)])
 
-    def within(self, low: float, high: float, heads: Integers) -> tuple[ChainCells, Integers]:
+    def within(self, low: float, high: float, heads: Integers) -> tuple[BandCells, Integers]:
         """Leave out cells wholly below or above two masses, but one; some begin at the heads.
 
         What is drawn from beyond is never kept, so that mass may be taken for what is nearer.
@@ -173,7 +162,7 @@ class ChainCells:
         first = int(self.above[:-1].searchsorted(low, side="right"))
         last = max(first + 1, int(self.mass[:-1].searchsorted(high)))
         every, own = slice(first, last + 1), slice(first, last)
-        cells = ChainCells(
+        cells = BandCells(
             self.starts[every],
             self.offsets[every],
             self.fine,
@@ -189,50 +178,6 @@ class ChainCells:
         low = (int(self.starts[cell]) << self.fine) + int(self.offsets[cell])
         high = (int(self.starts[cell + 1]) << self.fine) + int(self.offsets[cell + 1])
         return low + entropy.below(high - low), high - low
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ChainTable:
-    """Cells, prepared once for the cutting around every quantile.
-
-    Attributes
-    ----------
-    ranks
-        What is drawn from beyond these is never kept.
-    grown
-        Growth of the mass in each cell; 0 where it may not be cut.
-    parts
-        Number of equal parts of each cell; a long one has several.
-    fixed
-        Keys at which a piece ends, wherever the quantile is.
-    """
-
-    cells: ChainCells
-    ranks: tuple[int, int]
-    grown: Floats
-    parts: Integers
-    fixed: Floats
-
-    @classmethod
-    def of(cls, cells: ChainCells, ranks: tuple[int, int], scale: Scale) -> ChainTable:
-        lengths = (cells.starts[1:] - cells.starts[:-1]).astype(np.float64)
-        grown = np.diff(cells.mass)
-        grown[_light(lengths, grown * scale.rate)] = 0.0
-        whole, most = float(cells.starts[-1] - cells.starts[0]), scale.parts
-        long = np.flatnonzero(lengths * _LONG > whole)
-        # Several points that are drawn from one gap are rarely in one part of it. Every part of
-        # several has a place at least.
-        parts = np.maximum(np.floor(lengths / max(whole, most) * most).astype(np.int64), 1)
-        keys = [np.array([0.0, len(lengths)]), long, long + 1]
-        if most > 1:  # nor are short cells put together to what is as long as a part
-            grid = cells.starts[0] + np.arange(1, most) * (whole / most)
-            several = np.repeat(np.arange(len(parts)), parts)
-            part = np.arange(len(several)) - np.repeat(np.cumsum(parts) - parts, parts)
-            keys += [
-                np.searchsorted(cells.starts[:-1], grid, side="right") - 1,
-                (several + part / parts[several])[part > 0],
-            ]
-        return cls(cells, ranks, grown, parts, np.concatenate(keys))
 
 
 def _distinct(ordered: Numbers) -> Numbers:
@@ -255,117 +200,130 @@ def _light(lengths: Floats, nats: Floats) -> Truths:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Strip:
-    """The points around one quantile in pieces, each of one cell or several.
+class Band:
+    """The points around one quantile in pieces, each of one cell or several."""
 
-    Attributes
-    ----------
-    halves
-        For each cell, a bound of the distance of its points' mass from the middle of its piece.
-    heads
-        First cell of each piece, and the number of cells.
-    middles
-        One a piece; increasing.
-    stretches
-        Ends of the runs of parts of long cells, and of the runs of other pieces.
+    cells: BandCells
+    halves: Floats  # bounds how far the mass of a cell's points is from the middle of its piece
+    heads: Integers  # the first cell of each piece, and the number of cells
+    middles: Floats  # one a piece; increasing
+    stretches: tuple[int, ...]  # ends of the runs of parts of long cells, and of those between
+
+
+def bands_of(
+    cells: BandCells,
+    ranks: tuple[int, int],
+    scale: Scale,
+    centres: Sequence[float],
+    distances: Floats,
+) -> list[Band]:
+    """Cut cells at distances from each of some wanted ranks; light cells stay whole.
+
+    What is drawn from beyond ``ranks`` is never kept.
     """
-
-    cells: ChainCells
-    halves: Floats
-    heads: Integers
-    middles: Floats
-    stretches: tuple[int, ...]
-
-    @classmethod
-    def of(cls, table: ChainTable, centre: float, distances: Floats) -> Strip:
-        """Cut at distances from a wanted rank; light cells stay whole."""
-        mass, (low, high) = table.cells.mass, table.ranks
+    lengths = (cells.starts[1:] - cells.starts[:-1]).astype(np.float64)
+    mass, (low, high) = cells.mass, ranks
+    growth = np.diff(mass)
+    growth[_light(lengths, growth * scale.rate)] = 0.0
+    fixed, parts = _fixed_cuts(cells, lengths, scale.parts)
+    bands = []
+    for centre in centres:
         wanted = np.concatenate([[low], centre - distances[:0:-1], centre + distances, [high]])
         np.minimum(np.maximum(wanted, low, out=wanted), high, out=wanted)
         wanted = wanted[(wanted > mass[0]) & (wanted < mass[-1])]
         at = mass.searchsorted(wanted, side="right") - 1
-        grown = table.grown[at]
+        grown = growth[at]
         shares = np.divide(wanted - mass[at], grown, out=np.zeros(len(at)), where=grown > 0)
-        keys = np.concatenate([at + shares, table.fixed])
+        keys = np.concatenate([at + shares, fixed])
         keys.sort()
-        cells, heads = table.cells.cut(_distinct(keys))
-        cells, heads = cells.within(low, high, heads)
+        own, heads = cells.cut(_distinct(keys))
+        own, heads = own.within(low, high, heads)
         first = heads[:-1]
-        below, above = cells.mass[:-1], cells.above
+        below, above = own.mass[:-1], own.above
         # A piece's mean, so that what most of it weighs is hardly raised.
-        means = np.add.reduceat(cells.sizes * (below + above), first)
-        middles = means / (2 * np.add.reduceat(cells.sizes, first))
+        means = np.add.reduceat(own.sizes * (below + above), first)
+        middles = means / (2 * np.add.reduceat(own.sizes, first))
         np.maximum.accumulate(middles, out=middles)
         middle = np.repeat(middles, heads[1:] - first)
         halves = np.maximum(above - middle, middle - below)
-        stretches: tuple[int, ...] = (len(middles),)
-        if (long := table.parts > 1).any():
-            own = long[cells.source[first]]
-            changes = np.flatnonzero(own[1:] != own[:-1]) + 1
-            stretches = (*changes.tolist(), len(middles))
-        return cls(cells, halves, heads, middles, stretches)
+        long = parts[own.source[first]] > 1
+        changes = np.flatnonzero(long[1:] != long[:-1]) + 1
+        stretches = (*changes.tolist(), len(middles))
+        bands.append(Band(own, halves, heads, middles, stretches))
+    return bands
+
+
+def _fixed_cuts(cells: BandCells, lengths: Floats, most: int) -> tuple[Floats, Integers]:
+    """Return keys at which a piece ends, wherever the quantile is, and the parts of each cell."""
+    whole = float(cells.starts[-1] - cells.starts[0])
+    long = np.flatnonzero(lengths * _LONG > whole)
+    # Several points that are drawn from one gap are rarely in one part of it. Every part of
+    # several has a place at least.
+    parts = np.maximum(np.floor(lengths / max(whole, most) * most).astype(np.int64), 1)
+    keys = [np.array([0.0, len(lengths)]), long, long + 1]
+    if most > 1:  # nor are short cells put together to what is as long as a part
+        grid = cells.starts[0] + np.arange(1, most) * (whole / most)
+        several = np.repeat(np.arange(len(parts)), parts)
+        part = np.arange(len(several)) - np.repeat(np.cumsum(parts) - parts, parts)
+        keys += [
+            np.searchsorted(cells.starts[:-1], grid, side="right") - 1,
+            (several + part / parts[several])[part > 0],
+        ]
+    return np.concatenate(keys), parts
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class QuantileChain:
-    """Weights of all ways through the strips, for every candidate of the number of records.
+class QuantileProposal:
+    """Weights of all ways through the bands, for every candidate of the number of records.
 
     The weight of a way is the product of its pieces' weights and exp(-rate s): s is the sum of the
     losses between its pieces' middles. A piece weighs as much as its points, each raised by the
     distance by which it may be nearer (``upper``). A piece that begins after the end of the next
     one is on no way.
 
-    Attributes
-    ----------
-    cells
-        Weights of each strip's cells.
-    before
-        Number of pieces of the strip before that begin before the end of each; none for the first.
-    sums : tuple of (totals, pieces) arrays
-        Weight of all ways up to a piece, in units of the largest of the row; too large rather than
-        too small. Those of the last strip include the end, and have one unit.
-    log_total
-        Of all ways.
+    The ``sums``, of shape (totals, pieces), are the weights of all ways up to a piece, in units of
+    the largest of the row; too large rather than too small. Those of the last band include the end,
+    and have one unit.
     """
 
-    strips: tuple[Strip, ...]
+    bands: Sequence[Band]
     totals: range
     shares: tuple[float, ...]
     rate: float
-    cells: tuple[Floats, ...]
-    before: tuple[Integers, ...]
-    sums: tuple[Floats, ...]
-    log_total: float
+    cells: Sequence[Floats]  # weights of each band's cells
+    before: Sequence[Integers]  # of pieces, what _before returns; empty for the first band
+    sums: Sequence[Floats]
+    log_total: float  # of all ways
 
     @classmethod
     def of(
         cls,
-        strips: tuple[Strip, ...],
+        bands: Sequence[Band],
         count: int,
         totals: range,
         shares: tuple[float, ...],
         rate: float,
         *,
         upper: bool,
-    ) -> QuantileChain:
-        """Add the weights up, from the lowest strip to the highest."""
+    ) -> QuantileProposal:
+        """Add the weights up, from the lowest band to the highest."""
         c = np.array(totals, dtype=np.float64)[:, None]
         cells: list[Floats] = []
         before: list[Integers] = [np.empty(0, dtype=np.int64)]
         sums: list[Floats] = []
-        at = [rate * strip.middles for strip in strips]
+        at = [rate * band.middles for band in bands]
         logs = np.zeros((len(c), 1))
-        for j, strip in enumerate(strips):
+        for j, band in enumerate(bands):
             wanted = rate * shares[j] * c
             if j == 0:
                 ways = np.exp(-np.abs(at[0] - wanted))
             else:
-                before.append(_before(strips[j - 1], strip))
-                stretches = strips[j - 1].stretches
+                before.append(_before(bands[j - 1], band))
+                stretches = bands[j - 1].stretches
                 ways = _stepped(sums[-1], at[j - 1], stretches, before[j], at[j], wanted)
-            sizes = strip.cells.sizes
-            cells.append(sizes * np.exp(2 * rate * strip.halves) if upper else sizes)
-            ways *= np.add.reduceat(cells[j], strip.heads[:-1])
+            sizes = band.cells.sizes
+            cells.append(sizes * np.exp(2 * rate * band.halves) if upper else sizes)
+            ways *= np.add.reduceat(cells[j], band.heads[:-1])
             logs += np.log(_scale(ways, axis=1))
             sums.append(ways)
         logs = logs - np.abs(rate * count - at[-1] - rate * shares[-1] * c)
@@ -373,20 +331,20 @@ class QuantileChain:
         sums[-1] = sums[-1] * np.exp(logs - shift)
         total = float(np.log(_scale(sums[-1], axis=None).item()) + shift)
         total += float(np.log(sums[-1].sum()))
-        return cls(strips, totals, shares, rate, tuple(cells), tuple(before), tuple(sums), total)
+        return cls(bands, totals, shares, rate, cells, before, sums, total)
 
-    def propose(self, entropy: Entropy) -> tuple[int, list[int], int, int]:
+    def draw(self, entropy: Entropy) -> tuple[int, list[int], int, int]:
         """Return a total, points, and the exact chance of proposing just these, as a ratio."""
         place, chance, among = _choose(self.sums[-1].ravel(), entropy)
         row, i = divmod(place, self.sums[-1].shape[1])
         total, points = self.totals[row], []
-        for j in range(len(self.strips) - 1, -1, -1):
-            strip = self.strips[j]
-            if j < len(self.strips) - 1:
-                later = self.strips[j + 1]
+        for j in range(len(self.bands) - 1, -1, -1):
+            band = self.bands[j]
+            if j < len(self.bands) - 1:
+                later = self.bands[j + 1]
                 until = int(self.before[j + 1][i])
                 wanted = later.middles[i] - total * self.shares[j + 1]
-                far = np.abs(strip.middles[:until] - wanted)
+                far = np.abs(band.middles[:until] - wanted)
                 # The nearest has the weight 1, so that no sum vanishes.
                 far -= far.min()
                 far *= -self.rate
@@ -394,24 +352,24 @@ class QuantileChain:
                 weights *= self.sums[j][row, :until]
                 i, share, every = _choose(weights, entropy)
                 chance, among = chance * share, among * every
-            cell, stop = int(strip.heads[i]), int(strip.heads[i + 1])
+            cell, stop = int(band.heads[i]), int(band.heads[i + 1])
             if stop - cell > 1:
                 own, share, every = _choose(self.cells[j][cell:stop], entropy)
                 cell, chance, among = cell + own, chance * share, among * every
-            z, size = strip.cells.draw(cell, entropy)
+            z, size = band.cells.draw(cell, entropy)
             points.append(z)
             among *= size
         return total, points[::-1], chance, among
 
 
-def _before(lower: Strip, strip: Strip) -> Integers:
-    """Return the number of pieces of the strip before that begin before the end of each piece.
+def _before(lower: Band, band: Band) -> Integers:
+    """Return the number of pieces of the band before that begin before the end of each piece.
 
     Ends are rounded up to a place, so there may be too many; there is one at least, since all
-    strips begin alike.
+    bands begin alike.
     """
-    ends, heads = strip.heads[1:], lower.heads[:-1]
-    limits = strip.cells.starts[ends] + (strip.cells.offsets[ends] > 0)
+    ends, heads = band.heads[1:], lower.heads[:-1]
+    limits = band.cells.starts[ends] + (band.cells.offsets[ends] > 0)
     found: Integers = lower.cells.starts[heads].searchsorted(limits)
     return np.maximum(found, 1, out=found)
 
@@ -435,7 +393,7 @@ def _stepped(
 ) -> Floats:
     """Return Σ_(i < before[k]) sums[c, i] exp(-|at[k] - wanted[c] - own[i]|) for all c, k.
 
-    The middles of the two strips, ``own`` and ``at``, are in nats.
+    The middles of the two bands, ``own`` and ``at``, are in nats.
     """
     y = at - wanted
     place = own.searchsorted(y)
