@@ -27,7 +27,7 @@ from modicum.sources.cluster.jobs import Job, KeyCounts, Known
 from modicum.sources.groups import GroupReader, count_keys, reader_of_groups
 from modicum.sources.labels import Dictionary
 from modicum.sources.persons import DrawnRows, check_unit, reader_of
-from modicum.sources.reader import PassingOnce, read
+from modicum.sources.reader import read
 from modicum.summaries import brackets, subsample
 from modicum.summaries.base import Read
 from modicum.summaries.brackets import Bracket, BracketSummary
@@ -40,6 +40,7 @@ from tests.reference.summaries import integers
 from tests.sources.remote import REMOTE
 from tests.sources.test_distributed import Cluster
 from tests.sources.test_persons import UNITS, expected, people_table, records
+from tests.summaries.test_records import Column
 from tests.summaries.test_window import HARD, found, twin
 from tests.summaries.test_windows import ASKED, agrees
 
@@ -388,7 +389,7 @@ def test_what_a_bracket_holds_can_be_merged_and_written() -> None:
     whole = np.random.default_rng(5).integers(0, 101, 500) * 1.0
 
     def bracketed(x: np.ndarray, most: int) -> BracketSummary:
-        reading = Bracket(20, 60, most).begin(lattice, PassingOnce(SYSTEM))
+        reading = Bracket(20, 60, most).begin(lattice, Column([], SYSTEM, fetch=False))
         reading.update(x)
         return reading.finish()
 

@@ -8,6 +8,7 @@ only.
 
 from __future__ import annotations
 
+import operator
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -212,10 +213,12 @@ class AdditiveSummary(Summary):
             a, b = getattr(self, each.name), getattr(other, each.name)
             if each.name in self.public:
                 total.append(a)
-            elif isinstance(a, tuple):
-                total.append(tuple(x + y for x, y in zip(a, b, strict=True)))
-            else:
+            elif not isinstance(a, tuple):
                 total.append(a + b)
+            elif len(a) != len(b):
+                raise InvalidArgument(f"cannot merge {self.kind} of another width")
+            else:
+                total.append(tuple(map(operator.add, a, b)))
         return type(self)(*total)
 
 
@@ -436,8 +439,8 @@ class Quantiser:
         return float(np.int64(self.zero + q).view(np.float64))
 
 
-def total_of_rows(values: NDArray[np.uint64]) -> int:
-    """Sum integers that are at most 2^52 each: a row stays within 2^63."""
+def sum_of_rows(values: NDArray[np.int64] | NDArray[np.uint64]) -> int:
+    """Sum int64 of at most 2^51 in size, or uint64 of at most 2^52: a row stays within them."""
     whole = len(values) // ROW * ROW
     rows = values[:whole].reshape(-1, ROW).sum(axis=1)
     total: int = sum(rows.tolist())

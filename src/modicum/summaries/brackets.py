@@ -36,7 +36,7 @@ from modicum.summaries.base import (
     passes_over,
     ranged,
 )
-from modicum.summaries.subsample import ChosenRows, PassingRows, distinct_positions
+from modicum.summaries.subsample import ChosenRows, SubsamplePass, distinct_positions
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -161,7 +161,7 @@ class BracketSummary(Summary):
     the ``records`` strictly inside, ``inside`` are all at level 0, else a uniform sample.
     """
 
-    kind: ClassVar[str] = "sifted"
+    kind: ClassVar[str] = "bracket"
     public: ClassVar[tuple[str, ...]] = ("lo", "hi", "most")
 
     lo: int
@@ -279,7 +279,7 @@ class BracketPass(Accumulator[BracketSummary]):
         self._ceiling = np.inf if asked.hi >= lattice.last else (asked.hi + 1) * lattice.step
         self._below = self._above = self._on_lo = self._on_hi = self._records = 0
         self._kept: list[Integers] = []
-        self._sampler: PassingRows | None = None
+        self._sampler: SubsamplePass | None = None
 
     def update(self, x: Floats, /) -> None:
         for start in range(0, len(x), CHUNK):
@@ -318,7 +318,7 @@ class BracketPass(Accumulator[BracketSummary]):
             return
         self._kept.append(inner)
         if self._entropy is not None and self._records > self._asked.most:
-            self._sampler = PassingRows(self._lattice, 1, self._entropy)
+            self._sampler = SubsamplePass(self._lattice, 1, self._entropy)
             for kept in self._kept:
                 self._sampler.update(kept * np.float64(self._lattice.step))
             self._kept = []
@@ -383,7 +383,7 @@ class WindowSearch:
         self.bracket = Bracket(*ends, max(2 * self.bracket.most, 2 * (stop - start), INSIDE))
 
 
-class WindowsSearch(Generic[T]):
+class RankSearch(Generic[T]):
     """Finds the records at several windows of positions, in shared passes or jobs.
 
     The first bracket is the range, of which ``most`` records may be kept. ``summary`` makes the
@@ -419,10 +419,10 @@ class WindowsSearch(Generic[T]):
         return [each for each in self.searches if each.found is None]
 
 
-class WindowsPass(SearchPass[T]):
+class RankPass(SearchPass[T]):
     """The passes of a search over a column; it begins with a sample if there is one."""
 
-    def __init__(self, search: WindowsSearch[T], lattice: Lattice, rows: Rows | None) -> None:
+    def __init__(self, search: RankSearch[T], lattice: Lattice, rows: Rows | None) -> None:
         super().__init__(search, lattice, rows)
         self._searches: Sequence[WindowSearch] = search.searches
 
@@ -474,13 +474,13 @@ class RankReduction(Reduction[T]):
     __slots__ = ()
 
     @abstractmethod
-    def search(self, lattice: Lattice, most: int, more: More | None) -> WindowsSearch[T]:
+    def search(self, lattice: Lattice, most: int, more: More | None) -> RankSearch[T]:
         """Return the search; ``more`` reads the rows once more, ``None`` if all are kept."""
 
-    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> WindowsPass[T]:
+    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> RankPass[T]:
         lattice = ranged(lattice, "ranks need")
         more = None if rows is None else passes_over(rows, lattice)
-        return WindowsPass(self.search(lattice, WHOLE, more), lattice, rows)
+        return RankPass(self.search(lattice, WHOLE, more), lattice, rows)
 
     def in_parts(self, lattice: Lattice | None, more: More, /) -> PartsSearch:
         return self.search(ranged(lattice, "ranks need"), FIRST_JOB, more)

@@ -143,14 +143,14 @@ class _CellsPass(Accumulator[CellSummary]):
         least, most = quantiser.first, quantiser.last + 1
         left = [asked.centre - edge for edge in reversed(asked.edges)]
         right = [asked.centre + edge + 1 for edge in asked.edges]
-        # Cell i holds the q with cuts[i-1] <= q < cuts[i]; cuts beyond the range are moved to its
-        # ends, which moves no record.
-        cuts = [min(max(cut, least), most) for cut in left + right]
-        self._cuts = np.array(cuts, dtype=np.int64)
+        # Cell i holds the q with bounds[i-1] <= q < bounds[i]; those beyond the range are moved to
+        # its ends, which moves no record.
+        bounds = [min(max(bound, least), most) for bound in left + right]
+        self._bounds = np.array(bounds, dtype=np.int64)
         # Counts, and sums in two limbs: each grows by at most 2^26 a record.
-        self._tallies = np.zeros((3, len(cuts) + 1), dtype=np.int64)
+        self._tallies = np.zeros((3, len(bounds) + 1), dtype=np.int64)
         # A block costs as much as its sort and a few steps for each cell.
-        self._block = min(_MOST_SORTED, max(CHUNK, _FOR_EACH_CELL * len(cuts)))
+        self._block = min(_MOST_SORTED, max(CHUNK, _FOR_EACH_CELL * len(bounds)))
         self._waiting: list[Integers] = []
         self._rows = 0
 
@@ -166,7 +166,7 @@ class _CellsPass(Accumulator[CellSummary]):
         q = np.concatenate(self._waiting)
         self._waiting, self._rows = [], 0
         q.sort()
-        starts = np.concatenate([[0], q.searchsorted(self._cuts)])
+        starts = np.concatenate([[0], q.searchsorted(self._bounds)])
         counts = np.diff(starts, append=len(q))
         filled = counts > 0
         self._tallies[0] += counts

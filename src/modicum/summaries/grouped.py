@@ -220,7 +220,7 @@ def summary_of_sorted(
             start, stop = reduction.ranks(len(q))
             return WindowSummary(len(q), start, q[start:stop].copy(), share, reach)
         case Records():
-            return RecordSummary((rows_in_memory(q),))
+            return RecordSummary(rows_in_memory(q))
     accumulator = reduction.begin(lattice.numbers, rows if reduction.secret else None)
     accumulator.update(q * np.float64(lattice.step))
     return accumulator.finish()

@@ -24,7 +24,7 @@ from modicum.summaries.brackets import (
     Ranked,
     RankReduction,
     WindowSearch,
-    WindowsSearch,
+    RankSearch,
 )
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
@@ -46,10 +46,8 @@ class RankWindow(RankReduction["WindowSummary"]):
         if self.reach < 1:
             raise InvalidArgument(f"reach must be at least 1, got {self.reach}")
 
-    def search(
-        self, lattice: Lattice, most: int, _more: More | None
-    ) -> WindowsSearch[WindowSummary]:
-        return WindowsSearch([self.ranks], lattice, most, lambda found: self._summary(*found))
+    def search(self, lattice: Lattice, most: int, _more: More | None) -> RankSearch[WindowSummary]:
+        return RankSearch([self.ranks], lattice, most, lambda found: self._summary(*found))
 
     def synthetic(
         self, table: SyntheticTable, _lattice: Lattice | None, entropy: Entropy, /
@@ -110,13 +108,9 @@ class RankWindows(RankReduction["WindowsSummary"]):
         if not self.windows:
             raise InvalidArgument("at least one window is needed")
 
-    def search(
-        self, lattice: Lattice, most: int, more: More | None
-    ) -> WindowsSearch[WindowsSummary]:
+    def search(self, lattice: Lattice, most: int, more: More | None) -> RankSearch[WindowsSummary]:
         ranks = [window.ranks for window in self.windows]
-        return WindowsSearch(
-            ranks, lattice, most, lambda found: self._summary(found, lattice, more)
-        )
+        return RankSearch(ranks, lattice, most, lambda found: self._summary(found, lattice, more))
 
     def synthetic(self, table: SyntheticTable, *_: object) -> _SyntheticRanks:
         return _SyntheticRanks(table, self.ranks(table.rows))
@@ -259,7 +253,7 @@ class TrimPoints(RankReduction["TrimSummary"]):
         if self.reach < 1:
             raise InvalidArgument(f"reach must be at least 1, got {self.reach}")
 
-    def search(self, lattice: Lattice, most: int, _more: More | None) -> WindowsSearch[TrimSummary]:
+    def search(self, lattice: Lattice, most: int, _more: More | None) -> RankSearch[TrimSummary]:
         return _TrimSearch(self, lattice, most)
 
     def synthetic(
@@ -287,7 +281,7 @@ class TrimPoints(RankReduction["TrimSummary"]):
         return max(0, point - self.reach), min(count, point + self.reach)
 
 
-class _TrimSearch(WindowsSearch["TrimSummary"]):
+class _TrimSearch(RankSearch["TrimSummary"]):
     """Narrows the brackets of both trim points, and sums the records between the brackets."""
 
     def __init__(self, asked: TrimPoints, lattice: Lattice, most: int) -> None:
@@ -352,7 +346,7 @@ class TrimSummary(Summary):
     at m to n - m, exclusive. ``share`` and ``reach`` are public; all else is sensitive.
     """
 
-    kind: ClassVar[str] = "cuts"
+    kind: ClassVar[str] = "trim-points"
     public: ClassVar[tuple[str, ...]] = ("share", "reach")
 
     count: int

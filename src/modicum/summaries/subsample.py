@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,7 +229,7 @@ class _Passing:
         return self._ahead[first:last] - start
 
 
-class PassingRows(Accumulator[ChosenRows]):
+class SubsamplePass(Accumulator[ChosenRows]):
     """A pass that keeps independent Poisson subsamples.
 
     They are thinned as records mount up, unless the level is given.
@@ -279,8 +279,8 @@ class Records(Reduction["RecordSummary"]):
         lattice = ranged(lattice, "records need")
         if rows is None:
             return _RecordsInMemory(lattice)
-        if rows.fetchable is not None:
-            return _RecordsToFetch(RecordSummary((rows_to_fetch(rows.fetchable, lattice),)))
+        if (fetchable := rows.fetchable) is not None:
+            return _RecordsToFetch(RecordSummary(rows_to_fetch(fetchable, lattice)))
         search = _RecordsSearch(self.subsamples, passes_over(rows, lattice))
         return SearchPass(search, lattice, rows)
 
@@ -288,7 +288,7 @@ class Records(Reduction["RecordSummary"]):
         return _RecordsSearch(self.subsamples, more)
 
     def synthetic(self, table: SyntheticTable, *_: object) -> RecordSummary:
-        return RecordSummary((table.thin,))
+        return RecordSummary(table.thin)
 
 
 class RecordSummary(Sensitive):
@@ -315,23 +315,19 @@ class RecordSummary(Sensitive):
     merged, see :class:`~modicum.summaries.subsample.ChosenRows` for [summaries.12].
     """
 
-    __slots__ = ("_pools",)
+    __slots__ = ("_pool",)
 
-    def __init__(self, pools: tuple[Pool, ...]) -> None:
-        self._pools = pools
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
 
     def thin(self, k: int, entropy: Entropy) -> Integers:
         """Return the lattice integers of a subsample of rate exactly 2^-k, in no fixed order."""
         if k < 0:
             raise InvalidArgument(f"k must be at least 0, got {k}")
-        return np.concatenate([pool(k, entropy) for pool in self._pools])
+        return self._pool(k, entropy)
 
     def all(self) -> Integers:
         return self.thin(0, SYSTEM)  # nothing is drawn
-
-    def merge(self, other: Self) -> RecordSummary:
-        self._check_same(other)
-        return RecordSummary(self._pools + other._pools)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -350,7 +346,7 @@ class _RecordsSearch:
         return [PartRecords(self.subsamples)]
 
     def learn(self, known: Sequence[Any]) -> RecordSummary:
-        return RecordSummary((ChosenPool(known[0], self.more),))
+        return RecordSummary(ChosenPool(known[0], self.more))
 
 
 class _RecordsToFetch(Accumulator[RecordSummary]):
@@ -377,7 +373,7 @@ class _RecordsInMemory(Accumulator[RecordSummary]):
         self._q.append(self._lattice.quantise(x))
 
     def finish(self) -> RecordSummary:
-        return RecordSummary((rows_in_memory(np.concatenate(self._q)),))
+        return RecordSummary(rows_in_memory(np.concatenate(self._q)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,9 +388,9 @@ class PartRecords(Reduction["ChosenRows"]):
     subsamples: int
     level: int | None = None
 
-    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> PassingRows:
+    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> SubsamplePass:
         if lattice is None or rows is None:
             raise InvalidArgument(
                 "records need a range and randomness: lattice and rows are missing"
             )
-        return PassingRows(lattice, self.subsamples, rows.entropy, self.level)
+        return SubsamplePass(lattice, self.subsamples, rows.entropy, self.level)

@@ -12,14 +12,13 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import (
     CHUNK,
-    ROW,
     AdditiveSummary,
     Blockwise,
     Integers,
     Quantiser,
     Reduction,
     ranged,
-    total_of_rows,
+    sum_of_rows,
 )
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -72,7 +71,7 @@ class ClippedSum(Reduction["ClippedSummary"]):
             if least < most:
                 np.clip(bits, quantiser.zero + least, quantiser.zero + most, out=bits)
                 bits -= quantiser.zero + least
-                total += total_of_rows(bits.view(np.uint64))
+                total += sum_of_rows(bits.view(np.uint64))
             return ClippedSummary(len(bits), total)
 
         return Blockwise(of_block)
@@ -230,18 +229,12 @@ def _powers(distances: Integers) -> tuple[int, ...]:
     parts = {36: high, 18: middle, 0: distances - (middle << 18)}
     first = second = third = 0
     for a, x1 in parts.items():
-        first += _sum_of_rows(x1) << a
+        first += sum_of_rows(x1) << a
         for b, x2 in parts.items():
-            second += _sum_of_rows(x1 * x2) << (a + b)
+            second += sum_of_rows(x1 * x2) << (a + b)
             for c, x3 in parts.items():
-                third += _sum_of_rows(x1 * x2 * x3) << (a + b + c)
+                third += sum_of_rows(x1 * x2 * x3) << (a + b + c)
     return first, second, third
-
-
-def _sum_of_rows(values: Integers) -> int:
-    """Sum integers of at most 2^51 in size."""
-    sums = np.add.reduceat(values, range(0, len(values), ROW)) if len(values) else values
-    return sum(sums.tolist())
 
 
 @dataclass(frozen=True, slots=True)

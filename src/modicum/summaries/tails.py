@@ -3,7 +3,7 @@
 The pass that finds them makes four cheap sweeps a chunk, which run in cache, and looks again only
 where needed. It rounds a chunk to the lattice, sums it, and compares it with the thresholds by row.
 Only rows with a missing value or a record beyond a threshold are looked at again. Records that are
-already held certify each threshold, so the result is exact whatever the order of the data; the
+already kept certify each threshold, so the result is exact whatever the order of the data; the
 order only decides how many records are looked at twice.
 """
 
@@ -44,7 +44,7 @@ class _End:
         self._buffer[: self._keep] = lowest
         self._fill = self._keep
         self.bound = int(lowest.max())
-        """At least ``keep`` records held are <= bound, so others >= bound need no place."""
+        """At least ``keep`` records kept are <= bound, so others >= bound need no place."""
 
     def add(self, values: Integers) -> Integers:
         """Take in records below the bound; return those that are no longer needed."""
@@ -330,7 +330,7 @@ def _clipped(q: Integers, lo: int, hi: int) -> int:
     return lo * int(start) + exact_sum(q[start:stop]) + hi * int(len(q) - stop)
 
 
-_BLOCK = 1 << 18  # records whose upper limbs are held at a time
+_BLOCK = 1 << 18  # records whose upper limbs are in memory at a time
 
 
 def tails_of_groups(
