@@ -23,8 +23,8 @@ from modicum.summaries.brackets import (
     BracketSummary,
     Ranked,
     RankReduction,
-    WindowSearch,
     RankSearch,
+    WindowSearch,
 )
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
