@@ -174,7 +174,8 @@ def _squares(distances: Integers, parts: Floats) -> int:
     _split(low, 18, middle)
     total = 0
     for start in range(0, len(distances), BLOCK):
-        a, b, c = parts[:, start : start + BLOCK]
+        block = slice(start, start + BLOCK)
+        a, b, c = high[block], middle[block], low[block]
         total += int(a @ a) + int(b @ b) + int(c @ c)
         total += 2 * (int(a @ b) + int(a @ c) + int(b @ c))
     return total
