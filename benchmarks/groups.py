@@ -22,19 +22,19 @@ from modicum import Curator, pure, query
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import CHUNK
 from modicum.summaries.grouped import PackedGroups
-from modicum.summaries.tails import GroupTails
+from modicum.summaries.tails import Tails, TailSummary
 
 WITHIN = (-1e9, 1e9)
 
 
 def packed(
     groups: int, keys: np.ndarray, x: np.ndarray, k: int, step: float | None
-) -> GroupTails | None:
+) -> Callable[[int], TailSummary] | None:
     """The pass of the reader, and the count, ends and exact sums of every group."""
     collected = PackedGroups(groups, Lattice.within(WITHIN, step))
     for start in range(0, len(x), CHUNK):
         collected.update(keys[start : start + CHUNK], x[start : start + CHUNK])
-    return collected.finish().tails(k)
+    return collected.finish().summaries(Tails(k))
 
 
 def tasks_of(rows: int, groups: int, k: int) -> dict[str, Callable[[], object]]:

@@ -20,7 +20,7 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.privacy.event import RangeDP
 from modicum.statistics.trimmed import level_ends_of
-from modicum.summaries.cut_points import Cuts
+from modicum.summaries.order_statistics import TrimPoints
 
 Floats = NDArray[np.float64]
 BOUND, TRIM, ROWS = 1e9, 0.1, 20_000
@@ -106,7 +106,7 @@ def slope(effort: Effort) -> list[list[str]]:
     """Mean error of the law with steps and of the one that is linear inside rings."""
     lattice = Lattice.within((-BOUND, BOUND))
     x = np.sort(default_rng(14).normal(size=ROWS))
-    reading = Cuts(Fraction(1, 10), 2000).begin(lattice)
+    reading = TrimPoints(Fraction(1, 10), 2000).begin(lattice)
     reading.update(x)
     ends = level_ends_of(reading.finish(), lattice.first, lattice.last, 2000, winsorized=False)
     truth, rows = exact(x, winsorized=False), []

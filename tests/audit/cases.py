@@ -32,7 +32,7 @@ from modicum.papers.kulesza2023 import independent, shifted, transformed
 from modicum.privacy.event import Event, PureDP, RangeDP
 from modicum.statistics.trimmed import level_ends_of
 from modicum.summaries.cells import SpreadCounts, cell_numbers
-from modicum.summaries.cut_points import Cuts, CutSummary
+from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)
@@ -128,11 +128,11 @@ def _subsampled_centre(q: Records, e: Fraction) -> Mechanism:
 
 def trimmed_levels(q: Records, share: Fraction = Fraction(1, 4)) -> tuple[Records, Records]:
     """Level sets of a trimmed mean."""
-    asked = Cuts(share, 9)
-    cuts, ordered = asked.cuts(len(q)), np.sort(q)
+    asked = TrimPoints(share, 9)
+    cuts, ordered = asked.points(len(q)), np.sort(q)
     low, high = (ordered[max(0, cut - 9) : cut + 9] for cut in cuts)
     middle = int(ordered[cuts[0] : cuts[1]].sum())
-    summary = CutSummary(len(q), low, high, middle, share, 9)
+    summary = TrimSummary(len(q), low, high, middle, share, 9)
     return level_ends_of(summary, -8, 8, 9, winsorized=False)
 
 

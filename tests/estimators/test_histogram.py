@@ -70,7 +70,7 @@ def test_bins_are_equal_on_every_engine(engine, tmp_path) -> None:
     reduction = BinCounts((-5, 0, 12_345, 51_200))
     table = TABLES[engine](table_of(pa.array(X[:300]), pa.array(X[300:])), tmp_path)
     (summary,) = read(open_source(table), [Read("x", lattice, reduction)], SeededEntropy("e"))
-    places = np.searchsorted(reduction.cuts, lattice.quantise(X[~np.isnan(X)]), side="right")
+    places = np.searchsorted(reduction.edges, lattice.quantise(X[~np.isnan(X)]), side="right")
     assert summary.counts == tuple(np.bincount(places, minlength=5).tolist())
     assert BinSummary.from_bytes(summary.to_bytes()) == summary
     assert summary.merge(summary).counts == tuple(2 * n for n in summary.counts)

@@ -9,7 +9,7 @@ import pytest
 
 from modicum.exact.lattice import Lattice
 from modicum.statistics.trimmed import level_ends_of, upper_ends
-from modicum.summaries.cut_points import Cuts, CutSummary
+from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 from tests.reference.crossing import Crossing, Data, mean
 from tests.summaries.cases import reduce
 
@@ -33,8 +33,8 @@ def statistic(share: Fraction, *, winsorized: bool):
     return value
 
 
-def summary(data, share: Fraction, reach: int, lattice: Lattice) -> CutSummary:
-    return reduce(Cuts(share, reach), lattice, [np.asarray(data, dtype=np.float64)])
+def summary(data, share: Fraction, reach: int, lattice: Lattice) -> TrimSummary:
+    return reduce(TrimPoints(share, reach), lattice, [np.asarray(data, dtype=np.float64)])
 
 
 @pytest.mark.parametrize("winsorized", [False, True])
@@ -77,7 +77,7 @@ def test_a_column_of_many_records() -> None:
     """2^35 records, of which only those around the cuts are known: sums beyond int64."""
     n, share, levels = 2**35, Fraction(1, 4), 5
     low = np.full(2 * levels, -(2**50))
-    cuts = CutSummary(n, low, -low, 3 * 2**80, share, levels)
+    cuts = TrimSummary(n, low, -low, 3 * 2**80, share, levels)
     kept = n - 2 * (n // 4)
     for winsorized, count in ((False, kept), (True, n)):
         ends = upper_ends(cuts, 2**51, levels, winsorized=winsorized)

@@ -13,7 +13,7 @@ from modicum.exact.log_lattice import LogLattice, _logarithms
 from modicum.sources.reader import PassingOnce
 from modicum.summaries.base import CHUNK, Quantiser
 from modicum.summaries.cells import Cells
-from modicum.summaries.grouped import summary_of_held
+from modicum.summaries.grouped import summary_of_sorted
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.sums import ClippedSum
 
@@ -74,7 +74,9 @@ def test_records_that_are_held_are_read_once(asked) -> None:
     accumulator = asked.begin(lattice, PassingOnce(SeededEntropy("held")))
     accumulator.update(X)
     held = np.sort(lattice.quantise(X))
-    assert summary_of_held(asked, lattice, held, None).to_bytes() == accumulator.finish().to_bytes()
+    assert (
+        summary_of_sorted(asked, lattice, held, None).to_bytes() == accumulator.finish().to_bytes()
+    )
 
 
 @pytest.mark.parametrize("within", [(0, 1), (-1, 1), (-2, -1), (1, 1), (2, 1), (1, math.inf)])

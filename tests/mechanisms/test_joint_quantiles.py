@@ -16,7 +16,7 @@ from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
 from modicum.mechanisms.quantile_bands import Band, BandCells, QuantileProposal, Scale, bands_of
 from modicum.privacy.event import PureDP
-from modicum.summaries.sifting import Ranked
+from modicum.summaries.brackets import Ranked
 from tests.mechanisms.test_quantile_tree import Sorted, neighbours, worst
 
 HALVES = (Fraction(1, 2), Fraction(1, 2))

@@ -5,7 +5,6 @@ from tests.mutants.fault import Fault
 _SUMS = "summaries/sums.py"
 _TAILS = "summaries/tails.py"
 _ORDER = "summaries/order_statistics.py"
-_CUTS = "summaries/cut_points.py"
 _MOMENTS = "summaries/second_moments.py"
 _VECTORS = "summaries/vectors.py"
 _SUBSAMPLE = "summaries/subsample.py"
@@ -16,7 +15,7 @@ FAULTS = (
     Fault(
         "count-with-nulls",
         "Missing values are counted.",
-        f"{_SUMS}:_CountPass.update",
+        f"{_SUMS}:Count.begin",
         "len(x) - int(np.count_nonzero(np.isnan(x)))",
         "len(x)",
         "summaries/test_clipped.py",
@@ -24,31 +23,31 @@ FAULTS = (
     Fault(
         "clipped-on-one-side",
         "Values above the upper bound are not clipped.",
-        f"{_SUMS}:_ClippedPass.__init__",
-        "min(max(quantiser.last, asked.lo), asked.hi)",
-        "max(quantiser.last, asked.lo)",
+        f"{_SUMS}:ClippedSum.begin",
+        "min(max(quantiser.last, self.lo), self.hi)",
+        "max(quantiser.last, self.lo)",
         "summaries/test_clipped.py",
     ),
     Fault(
         "clipped-off-by-one",
         "Values are clipped one step above the lower bound.",
-        f"{_SUMS}:_ClippedPass.__init__",
-        "self._least = min(max(quantiser.first, asked.lo), asked.hi)",
-        "self._least = min(max(quantiser.first, asked.lo) + 1, asked.hi)",
+        f"{_SUMS}:ClippedSum.begin",
+        "least = min(max(quantiser.first, self.lo), self.hi)",
+        "least = min(max(quantiser.first, self.lo) + 1, self.hi)",
         "summaries/test_clipped.py",
     ),
     Fault(
         "squares-not-clipped",
         "Squares are taken of values beyond the bounds.",
-        f"{_SUMS}:_SquaresPass._chunk",
-        "np.clip(bits, *self._ends, out=bits)",
-        "np.maximum(bits, self._ends[0], out=bits)",
+        f"{_SUMS}:_AboutCentre._distances",
+        "np.clip(bits, quantiser.zero + self.lo, quantiser.zero + self.hi, out=bits)",
+        "np.maximum(bits, quantiser.zero + self.lo, out=bits)",
         "summaries/test_squares.py",
     ),
     Fault(
         "bins-wrong-side",
-        "A record on a cut is counted below it.",
-        f"{_SUMS}:_BinPass.update",
+        "A record on an edge is counted below it.",
+        f"{_SUMS}:BinCounts.begin",
         'side="left"',
         'side="right"',
         "estimators/test_histogram.py",
@@ -104,26 +103,34 @@ FAULTS = (
     Fault(
         "trim-rounds-up",
         "ceil(trim n) records are trimmed, where a length is made for floor(trim n).",
-        f"{_CUTS}:Cuts.cuts",
+        f"{_ORDER}:TrimPoints.points",
         "count * self.share.numerator // self.share.denominator",
         "-(-count * self.share.numerator // self.share.denominator)",
-        "summaries/test_cuts.py estimators/test_trimmed.py",
+        "summaries/test_trim_points.py estimators/test_trimmed.py",
     ),
     Fault(
         "trim-one-side",
         "One record more is trimmed at the top than at the bottom.",
-        f"{_CUTS}:Cuts.cuts",
+        f"{_ORDER}:TrimPoints.points",
         "return lower, count - lower",
         "return lower, max(lower, count - lower - 1)",
-        "summaries/test_cuts.py estimators/test_trimmed.py",
+        "summaries/test_trim_points.py estimators/test_trimmed.py",
     ),
     Fault(
         "cuts-sum",
-        "The records that were clipped to the cuts are taken off once for both sides.",
-        f"{_CUTS}:CutsSearch.of_whole",
-        "total - m * sum(ends)",
-        "total - m * ends[0]",
-        "summaries/test_cuts.py",
+        "The records that were clipped are taken off once for both sides.",
+        f"{_ORDER}:_sum_of_one",
+        "outside - m * (first + last)",
+        "outside - m * first",
+        "summaries/test_trim_points.py",
+    ),
+    Fault(
+        "cuts-sum-of-brackets",
+        "The same where a bracket for each side was read.",
+        f"{_ORDER}:_TrimSearch._sum_of_two",
+        "clipped - m * (first + last)",
+        "clipped - m * first",
+        "summaries/test_trim_points.py",
     ),
     Fault(
         "row-norm-goal-left-out",
@@ -240,7 +247,7 @@ FAULTS = (
     Fault(
         "subsample-used-twice",
         "A second subsample is the first one again.",
-        f"{_SUBSAMPLE}:ChosenPool.thin",
+        f"{_SUBSAMPLE}:ChosenPool.__call__",
         "self._chosen.pop() if k else self._chosen[-1]",
         "self._chosen[-1]",
         "summaries/test_records.py",
@@ -248,7 +255,7 @@ FAULTS = (
     Fault(
         "subsample-of-the-parent",
         "A forked child draws on the subsamples of its parent.",
-        f"{_SUBSAMPLE}:ChosenPool.thin",
+        f"{_SUBSAMPLE}:ChosenPool.__call__",
         " or self._process != os.getpid()",
         "",
         "summaries/test_records.py",

@@ -124,7 +124,7 @@ FAULTS = (
         "trimmed-cut-stands-still",
         "The lengths of a trimmed mean forget that its cuts move with the number of records.",
         "statistics/trimmed.py:_highest",
-        "cuts.cut(size) - m for size in sizes",
+        "cuts.trimmed(size) - m for size in sizes",
         "0 * size for size in sizes",
         "estimators/test_trimmed_levels.py",
     ),

@@ -246,6 +246,6 @@ def test_chosen_rows_guard_their_rows() -> None:
         pickle.dumps(chosen)
     assert ChosenRows.from_bytes(chosen.to_bytes()) == chosen
     with pytest.raises(InvalidArgument):
-        chosen.merge(ChosenRows(0, 1, ()), SYSTEM)
+        chosen.joined(ChosenRows(0, 1, ()), SYSTEM)
     with pytest.raises(InvalidArgument):
         ChosenRows.from_bytes(b"123")

@@ -20,7 +20,7 @@ from modicum.sources import groups as module
 from modicum.sources.base import open_source
 from modicum.sources.groups import GroupReader, Places, check_groups, count_keys
 from modicum.sources.reader import read
-from modicum.summaries import sifting, subsample
+from modicum.summaries import brackets, subsample
 from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import RankWindow
@@ -115,8 +115,8 @@ def test_a_reader_of_many_groups_needs_no_second_pass(monkeypatch) -> None:
 
 def test_further_passes_are_shared_by_all_groups(monkeypatch, tmp_path) -> None:
     """Windows that need a second pass, or more, of groups that are read apart."""
-    monkeypatch.setattr(sifting, "_WHOLE", 100)
-    monkeypatch.setattr(sifting, "INSIDE", 200)
+    monkeypatch.setattr(brackets, "WHOLE", 100)
+    monkeypatch.setattr(brackets, "INSIDE", 200)
     monkeypatch.setattr(subsample, "FEW", 6)
     source = open_source(TABLES["lazy"](TABLE, tmp_path))
     passes = []

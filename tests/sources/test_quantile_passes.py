@@ -12,7 +12,7 @@ import pytest
 import modicum as mo
 from modicum.sources.base import Source, open_source
 from modicum.sources.cluster.jobs import DistributedSource, Job
-from modicum.summaries import sifting
+from modicum.summaries import brackets
 from tests.sources import remote
 from tests.sources.engines import TABLES
 from tests.sources.test_distributed import Cluster
@@ -45,7 +45,7 @@ PATHS: dict[str, tuple[str, Any, int]] = {
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the passes and jobs; columns of 400,000 rows are not held."""
     found: list[str] = []
-    monkeypatch.setattr(sifting, "_WHOLE", 1 << 17)
+    monkeypatch.setattr(brackets, "WHOLE", 1 << 17)
     summaries, chunks = DistributedSource._ran, Source.chunks
 
     def job(self: DistributedSource, job: Job, entropy: Any) -> Any:

@@ -28,11 +28,10 @@ from modicum.sources.groups import GroupReader, count_keys, reader_of_groups
 from modicum.sources.labels import Dictionary
 from modicum.sources.persons import DrawnRows, check_unit, reader_of
 from modicum.sources.reader import read
-from modicum.summaries import cut_points, order_statistics, sifting, subsample
+from modicum.summaries import brackets, subsample
 from modicum.summaries.base import Read
-from modicum.summaries.cut_points import Cuts
-from modicum.summaries.order_statistics import RankWindow
-from modicum.summaries.sifting import Sift, Sifted
+from modicum.summaries.brackets import Bracket, BracketSummary
+from modicum.summaries.order_statistics import RankWindow, TrimPoints
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
@@ -41,6 +40,7 @@ from tests.reference.summaries import integers
 from tests.sources.remote import REMOTE
 from tests.sources.test_distributed import Cluster
 from tests.sources.test_persons import UNITS, expected, people_table, records
+from tests.summaries.test_records import Column
 from tests.summaries.test_window import HARD, found, twin
 from tests.summaries.test_windows import ASKED, agrees
 
@@ -226,7 +226,7 @@ ASKS = [
     Read("x", WIDE, ClippedSum(-1000, 10**7)),
     Read("x", None, Count()),
     Read("x", WIDE, RankWindow(Fraction(1, 3), 4)),
-    Read("x", WIDE, Cuts(Fraction(1, 5), 4)),
+    Read("x", WIDE, TrimPoints(Fraction(1, 5), 4)),
     Read(None, None, Count()),
 ]
 GROUP_UNITS = [
@@ -322,9 +322,8 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(order_statistics, "HELD", 300)
-    monkeypatch.setattr(cut_points, "HELD", 300)
-    monkeypatch.setattr(sifting, "INSIDE", 50)
+    monkeypatch.setattr(brackets, "FIRST_JOB", 300)
+    monkeypatch.setattr(brackets, "INSIDE", 50)
     monkeypatch.setattr(subsample, "FEW", 6)
 
 
@@ -355,7 +354,7 @@ def test_several_ranks_share_their_jobs(name: str) -> None:
 @pytest.mark.parametrize("trim", [Fraction(1, 10), Fraction(1, 1000), Fraction(49, 100)])
 @pytest.mark.usefixtures("few_are_held")
 def test_samples_lead_to_the_same_cuts_and_sum(name: str, trim: Fraction) -> None:
-    lattice, reduction = Lattice.within((0.0, 1e9), step=1.0), Cuts(trim, 6)
+    lattice, reduction = Lattice.within((0.0, 1e9), step=1.0), TrimPoints(trim, 6)
     for seed, cuts in enumerate(([], [1, 700, 701], [100] * 2 + list(range(100, 3000, 100)))):
         source = Cluster(np.split(HARD[name], cuts), seed)
         (summary,) = read(source, [Read("x", lattice, reduction)], SeededEntropy(seed))
@@ -385,18 +384,18 @@ def test_a_long_column_takes_two_jobs_and_little_moves() -> None:
     assert source.most < 1_100_000
 
 
-def test_what_is_sifted_can_be_merged_and_written() -> None:
+def test_what_a_bracket_holds_can_be_merged_and_written() -> None:
     lattice = Lattice.within((0, 100), step=1)
     whole = np.random.default_rng(5).integers(0, 101, 500) * 1.0
 
-    def sifted(x: np.ndarray, most: int) -> Sifted:
-        sift = Sift(lattice, SYSTEM, (20, 60), most)
-        sift.update(x)
-        return sift.finish()
+    def bracketed(x: np.ndarray, most: int) -> BracketSummary:
+        reading = Bracket(20, 60, most).begin(lattice, Column([], SYSTEM, fetch=False))
+        reading.update(x)
+        return reading.finish()
 
-    both = sifted(whole[:100], 1000).merge(sifted(whole[100:], 1000), SYSTEM)
-    both = Sifted.from_bytes(both.to_bytes())
-    alone = sifted(whole, 1000)
+    both = bracketed(whole[:100], 1000).joined(bracketed(whole[100:], 1000), SYSTEM)
+    both = BracketSummary.from_bytes(both.to_bytes())
+    alone = bracketed(whole, 1000)
     assert both.count == alone.count == 500
     assert both.holds_all
     start, stop = both.below, both.count - both.above
@@ -404,10 +403,10 @@ def test_what_is_sifted_can_be_merged_and_written() -> None:
     assert both.window(start, stop).tolist() == sorted(whole[(whole >= 20) & (whole <= 60)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsample, "FEW", 3)
-        sampled = sifted(whole[:100], 30).merge(sifted(whole[100:], 30), SYSTEM)
+        sampled = bracketed(whole[:100], 30).joined(bracketed(whole[100:], 30), SYSTEM)
     assert not sampled.holds_all
     assert (sampled.count, sampled.below) == (500, alone.below)
-    assert repr(sampled) == "Sifted(lo=20, hi=60, most=30)"
+    assert repr(sampled) == "BracketSummary(lo=20, hi=60, most=30)"
 
 
 # Failures
@@ -425,7 +424,7 @@ class Dying(Cluster):
 
 def test_a_failure_after_the_charge_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it, nothing is spent: a quantile's jobs all come before."""
-    monkeypatch.setattr(order_statistics, "HELD", 300)
+    monkeypatch.setattr(brackets, "FIRST_JOB", 300)
     monkeypatch.setattr(subsample, "FEW", 6)
     x = np.random.default_rng(1).normal(40, 3, 5000)
     curator = mo.Curator(Dying([x[:2000], x[2000:]]), budget=mo.pure(1))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.summaries.cells import Cells
-from modicum.summaries.grouped import summary_of_held
+from modicum.summaries.grouped import summary_of_sorted
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
@@ -37,12 +37,12 @@ REDUCTIONS = [
 @pytest.mark.one_in(3)
 def test_held_records_give_the_same_summary(reduction, column, lattice) -> None:
     q = np.sort(lattice.quantise(np.array(column, dtype=np.float64)))
-    assert summary_of_held(reduction, lattice, q) == reduce(reduction, lattice, [column])
+    assert summary_of_sorted(reduction, lattice, q) == reduce(reduction, lattice, [column])
 
 
 @given(columns, lattices, st.integers(1, 3))
 def test_held_records_are_all_there(column, lattice, subsamples) -> None:
     q = np.sort(lattice.quantise(np.array(column, dtype=np.float64)))
-    records = summary_of_held(Records(subsamples), lattice, q)
+    records = summary_of_sorted(Records(subsamples), lattice, q)
     assert np.array_equal(np.sort(records.all()), q)
     assert set(records.thin(1, SeededEntropy(1)).tolist()) <= set(q.tolist())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
-from modicum.summaries.base import CHUNK, ROW, Quantiser, exact_sum, total_of_rows
+from modicum.summaries.base import CHUNK, ROW, Quantiser, exact_sum, sum_of_rows
 from tests.reference import summaries as twin
 from tests.summaries.cases import LATTICES, columns, lattices
 
@@ -43,7 +43,9 @@ def test_values_need_a_lattice() -> None:
 @pytest.mark.parametrize("value", [2**52, 2**52 - 1])
 @pytest.mark.parametrize("length", [0, 1, ROW, ROW + 1, CHUNK])
 def test_rows_do_not_overflow(value: int, length: int) -> None:
-    assert total_of_rows(np.full(length, value, dtype=np.uint64)) == value * length
+    assert sum_of_rows(np.full(length, value, dtype=np.uint64)) == value * length
+    for signed in (value // 2, -(value // 2)):
+        assert sum_of_rows(np.full(length, signed)) == signed * length
 
 
 @given(st.lists(st.integers(-(2**52), 2**52)))

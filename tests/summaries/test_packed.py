@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from modicum.errors import CopyRefused
 from modicum.exact.lattice import Lattice
 from modicum.summaries import base, grouped, tails
-from modicum.summaries.grouped import PackedGroups, summary_of_held
+from modicum.summaries.grouped import PackedGroups, summary_of_sorted
 from modicum.summaries.tails import Tails
 from tests.summaries.cases import lattices, numbers
 
@@ -34,10 +34,10 @@ def check(groups: int, lattice: Lattice, data, found) -> None:
 
 
 def check_tails(groups: int, lattice: Lattice, found, keep: int) -> None:
-    tails = found.tails(keep)
-    for group in range(groups) if tails is not None else ():
-        held = summary_of_held(Tails(keep), lattice, found.records(group))
-        assert tails.summary(group) == held
+    of_group = found.summaries(Tails(keep))
+    for group in range(groups) if of_group is not None else ():
+        alone = summary_of_sorted(Tails(keep), lattice, found.records(group))
+        assert of_group(group) == alone
 
 
 @given(rows, lattices, st.integers(1, 9), st.sampled_from([1, 4, 1 << 18]))
@@ -55,7 +55,7 @@ def test_tails_of_large_groups_have_exact_sums(step) -> None:
     x = np.where(rng.random(60_000) < 0.9, 1e9, rng.uniform(-1e9, 1e9, 60_000))
     data = list(zip(rng.choice([0, 1, 5], 60_000).tolist(), x.tolist(), strict=True))
     found = packed(7, lattice, data)
-    assert found.tails(100) is not None
+    assert found.summaries(Tails(100)) is not None
     check_tails(7, lattice, found, 100)
 
 

@@ -177,7 +177,7 @@ def test_long_streams_keep_few_rows() -> None:
     data = Column(chunks, entropy, fetch=False)
     records = data.read()
     level = kept_level(rows - size)
-    (kept,) = records._pools[0]._chosen
+    (kept,) = records._pool._chosen
     mean = (rows - size) / 2**level
     assert abs(len(kept) - mean) < 6 * mean**0.5
     thinned = records.thin(level + 4, entropy)
@@ -198,15 +198,6 @@ def test_large_arrays_are_sampled_by_position() -> None:
     mean, sd = 10**6 / 64, (10**6 * (1 - 1 / 64) / 64) ** 0.5
     assert abs(np.mean(sizes) - mean) < 6 * sd / 20**0.5
     assert 0.4 * sd < np.std(sizes) < 1.8 * sd
-
-
-def test_merged_records_are_thinned_together() -> None:
-    entropy = SeededEntropy(1)
-    one = reduce(Records(), LATTICE, [[1.0, 2.0]])
-    two = column([3.0, 4.0, 5.0, 6.0, 7.0], entropy, fetch=False).read()
-    both = one.merge(two)
-    assert sorted(both.all().tolist()) == [1, 2, 3, 4, 5, 6, 7]
-    assert set(both.thin(1, entropy).tolist()) <= set(range(1, 8))
 
 
 def test_no_rows() -> None:

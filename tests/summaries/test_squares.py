@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.grouped import summary_of_held
+from modicum.summaries.grouped import summary_of_sorted
 from modicum.summaries.sums import ClippedSquares, SquareSummary
 from tests.reference import summaries as twin
 from tests.summaries.cases import LATTICES, NAN, chunked, lattices, reduce, small_chunks
@@ -29,7 +29,7 @@ def test_the_sum_is_exact_in_any_order(column, lattice, data) -> None:
     for part in parts[1:]:
         merged = merged.merge(part)
     assert merged == summary == SquareSummary.from_bytes(summary.to_bytes())
-    assert summary_of_held(asked, lattice, np.array(q, dtype=np.int64)) == summary
+    assert summary_of_sorted(asked, lattice, np.array(q, dtype=np.int64)) == summary
 
 
 def test_the_largest_distances_do_not_overflow() -> None:

@@ -14,7 +14,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
-from modicum.summaries import sifting, subsample
+from modicum.summaries import brackets, subsample
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow, WindowSummary
 from tests.reference.summaries import integers
@@ -58,10 +58,10 @@ def test_it_is_what_sorting_finds(column, lattice, reduction) -> None:
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(sifting, "_WHOLE", 300)
-    monkeypatch.setattr(sifting, "_FEW", 300)
-    monkeypatch.setattr(sifting, "INSIDE", 50)
-    monkeypatch.setattr(sifting, "_FETCHED", 100)
+    monkeypatch.setattr(brackets, "WHOLE", 300)
+    monkeypatch.setattr(brackets, "_FEW", 300)
+    monkeypatch.setattr(brackets, "INSIDE", 50)
+    monkeypatch.setattr(brackets, "_FETCHED", 100)
     monkeypatch.setattr(subsample, "FEW", 6)
 
 
@@ -118,9 +118,9 @@ def twin_of_many(x, reduction) -> tuple[int, int, list[int]]:
 
 def test_a_bracket_that_missed_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of the lowest rows only: the median is not among them."""
-    monkeypatch.setattr(sifting, "_FEW", 1000)
+    monkeypatch.setattr(brackets, "_FEW", 1000)
     monkeypatch.setattr(
-        sifting, "distinct_positions", lambda size, count, entropy: np.arange(count)
+        brackets, "distinct_positions", lambda size, count, entropy: np.arange(count)
     )
     x = np.arange(500_000.0)
     data = Column(np.split(x, 5), SeededEntropy(4), fetch=True)

@@ -14,9 +14,9 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
-from modicum.summaries import sifting, subsample
+from modicum.summaries import brackets, subsample
 from modicum.summaries.base import Read
-from modicum.summaries.grouped import summary_of_held
+from modicum.summaries.grouped import summary_of_sorted
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 from tests.reference.summaries import integers
 from tests.sources.engines import TABLES, table_of
@@ -38,10 +38,10 @@ MANY = asking([Fraction(i, 40) for i in range(1, 40)], [2] * 39)
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(sifting, "_WHOLE", 300)
-    monkeypatch.setattr(sifting, "_FEW", 300)
-    monkeypatch.setattr(sifting, "INSIDE", 50)
-    monkeypatch.setattr(sifting, "_FETCHED", 100)
+    monkeypatch.setattr(brackets, "WHOLE", 300)
+    monkeypatch.setattr(brackets, "_FEW", 300)
+    monkeypatch.setattr(brackets, "INSIDE", 50)
+    monkeypatch.setattr(brackets, "_FETCHED", 100)
     monkeypatch.setattr(subsample, "FEW", 6)
 
 
@@ -138,7 +138,7 @@ def test_it_does_not_travel() -> None:
 @pytest.mark.parametrize("name", HARD)
 def test_held_records_need_no_pass(name) -> None:
     ordered = integers(HARD[name], LATTICE)
-    summary = summary_of_held(ASKED, LATTICE, np.array(ordered, dtype=np.int64))
+    summary = summary_of_sorted(ASKED, LATTICE, np.array(ordered, dtype=np.int64))
     agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (40, 60)], LATTICE)
 
 

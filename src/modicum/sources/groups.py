@@ -30,7 +30,7 @@ from modicum.sources.labels import Coder, Dictionary, Label, LabelValues
 from modicum.sources.persons import OnLattice, Totals, few_rows, kept_rows, table_of, together
 from modicum.sources.reader import PassingOnce, RemoteSource, Scope, as_counted
 from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
-from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
+from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_sorted
 from modicum.summaries.sums import CountSummary
 
 _FEW = 64  # most groups that are read with accumulators of their own
@@ -232,7 +232,7 @@ class GroupReader(Sensitive):
                 collected.update(groups, chunk[column])
         self._sorted |= {place: collected.finish() for place, collected in packed.items()}
         at_once = {
-            ask: ask.reduction.of_groups(self._sorted[ask.column, ask.lattice])
+            ask: self._sorted[ask.column, ask.lattice].summaries(ask.reduction)
             for ask, times in Counter(ask for _, ask in reads).items()
             if times > _FEW and ask.lattice is not None
         }
@@ -243,7 +243,7 @@ class GroupReader(Sensitive):
             if (of_group := at_once.get(ask)) is not None:
                 return of_group(group)
             records = self._sorted[ask.column, ask.lattice].records(group)
-            return summary_of_held(ask.reduction, ask.lattice, records, PassingOnce(entropy))
+            return summary_of_sorted(ask.reduction, ask.lattice, records, PassingOnce(entropy))
 
         return [summary(group, ask) for group, ask in reads]
 

@@ -50,7 +50,7 @@ from modicum.statistics.drawn_interval import (
 from modicum.statistics.outside import NoisyTerm
 from modicum.status import OK, Status
 from modicum.summaries.base import Integers, Read
-from modicum.summaries.cut_points import Cuts, CutSummary
+from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 
 
 def trimmed_mean(
@@ -226,7 +226,7 @@ def _estimate(
     level, trim = options.level, options.trim
     split = BudgetSplit(event)
     plan = LevelPlan.of(lattice, split, level)
-    cuts = yield from read(Read(column, lattice, Cuts(trim, plan.levels)))
+    cuts = yield from read(Read(column, lattice, TrimPoints(trim, plan.levels)))
     lows, highs = level_ends_of(
         cuts, lattice.first, lattice.last, plan.levels, winsorized=winsorized
     )
@@ -280,7 +280,7 @@ _FITS = 1 << 34  # with so many records no number below exceeds 2^63
 
 
 def level_ends_of(
-    cuts: CutSummary, first: int, last: int, levels: int, *, winsorized: bool
+    cuts: TrimSummary, first: int, last: int, levels: int, *, winsorized: bool
 ) -> tuple[Integers, Integers]:
     """Return ``lows`` and ``highs`` of a level mechanism: what k changes reach, rounded outwards.
 
@@ -291,7 +291,7 @@ def level_ends_of(
     return lows, upper_ends(cuts, last, levels, winsorized=winsorized)
 
 
-def upper_ends(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool) -> Integers:
+def upper_ends(cuts: TrimSummary, largest: int, levels: int, *, winsorized: bool) -> Integers:
     """[trimmed_mean.4] Return the ceiling of the highest value that k changes reach, k < levels.
 
     Nondecreasing; from k = n on it is ``largest``, since data without records have no value and
@@ -305,9 +305,9 @@ def upper_ends(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool)
     return ends
 
 
-def _highest(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool) -> Integers:
+def _highest(cuts: TrimSummary, largest: int, levels: int, *, winsorized: bool) -> Integers:
     """Highest value after exactly k changes, for k < levels <= n."""
-    n, m = cuts.count, cuts.cut(cuts.count)
+    n, m = cuts.count, cuts.trimmed(cuts.count)
     # Records from position m on, and from position n - m - 1 on; beyond n come added ones.
     lower = _from(cuts.low, m - max(0, m - cuts.reach), levels, largest)
     upper = _from(cuts.high, n - m - 1 - max(0, n - m - cuts.reach), levels + 1, largest)
@@ -319,7 +319,7 @@ def _highest(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool) -
     rest = cuts.middle - centre * (n - 2 * m)
     lost, gained = _sums(low), _sums(up[1:])
     sizes = range(n - levels + 1, n + levels)
-    moves = np.array([cuts.cut(size) - m for size in sizes], dtype=np.int64)
+    moves = np.array([cuts.trimmed(size) - m for size in sizes], dtype=np.int64)
     best = np.full(levels, -(1 << 62), dtype=np.int64)
     for removed in range(levels):
         added = np.arange(levels - removed)

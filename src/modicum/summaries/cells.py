@@ -5,30 +5,29 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid
 from modicum.summaries.base import (
     CHUNK,
     LIMB,
+    Accumulator,
+    AdditiveSummary,
     Fields,
     Integers,
     Quantiser,
     Reduction,
-    Rows,
-    Sensitive,
     pack,
     quantised,
 )
 from modicum.summaries.synthetic import SyntheticTable
 
-_FOR_EACH_CELL, _MOST_HELD = 32, 1 << 19  # records that are sorted together: 4 MB
+_FOR_EACH_CELL, _MOST_SORTED = 32, 1 << 19  # records that are sorted together: 4 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +47,24 @@ class Cells(Reduction["CellSummary"]):
         if not self.edges or self.edges[0] < 0 or any(a >= b for a, b in steps):
             raise InvalidArgument(f"edges must increase from at least 0, got {self.edges!r}")
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _CellsPass:
+    def begin(self, lattice: Lattice | None, *_: object) -> _CellsPass:
         return _CellsPass(self, Quantiser(lattice))
 
-    def synthetic(
-        self, table: SyntheticTable, lattice: Lattice | None, _entropy: Entropy
-    ) -> CellSummary:
+    def synthetic(self, table: SyntheticTable, lattice: Lattice | None, *_: object) -> CellSummary:
         assert lattice is not None
-        ends = lattice.first, lattice.last
         found = table.cells(self.centre, self.edges)
-        return CellSummary(self.centre, self.edges, *ends, *found)
+        return CellSummary(self.centre, self.edges, lattice.first, lattice.last, *found)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CellSummary(Sensitive):
+class CellSummary(AdditiveSummary):
     """A table of cells, from the far left over the centre to the far right.
 
     Every record lies in the public range [first, last]. ``counts`` and ``sums`` are sensitive, one
     for each of the 2 len(edges) + 1 cells.
     """
 
+    kind: ClassVar[str] = "cells"
     public: ClassVar[tuple[str, ...]] = ("centre", "edges", "first", "last")
 
     centre: int
@@ -83,11 +80,11 @@ class CellSummary(Sensitive):
 
     def above(self, t: int) -> int:
         """Return the number of records > t, an edge on the right of the centre (or the centre)."""
-        return sum(self.counts[self._upper_edge(t) :])
+        return sum(self.counts[_known(self._upper(t), t) :])
 
     def below(self, t: int) -> int:
         """Return the number of records < t, an edge on the left of the centre (or the centre)."""
-        return sum(self.counts[: self._lower_edge(t)])
+        return sum(self.counts[: _known(self._lower(t), t)])
 
     def above_many(self, t: Sequence[int] | Integers) -> list[int]:
         return [self.above(int(each)) for each in t]
@@ -101,9 +98,6 @@ class CellSummary(Sensitive):
             raise InvalidArgument(f"sizes are distances from 0, but the centre is {self.centre}")
         return [self.above(int(each)) + self.below(-int(each)) for each in t]
 
-    def total(self) -> int:
-        return sum(self.sums)
-
     def covers(self, lo: int, hi: int) -> bool:
         """Whether each bound is an edge of its side or lies beyond the range."""
         return lo <= hi and self._lower(lo) is not None and self._upper(hi) is not None
@@ -115,26 +109,6 @@ class CellSummary(Sensitive):
             raise InvalidArgument("these bounds are no edges of the cells: make a second pass")
         outside = lo * sum(self.counts[:left]) + hi * sum(self.counts[right:])
         return outside + sum(self.sums[left:right])
-
-    def merge(self, other: Self) -> CellSummary:
-        self._check_same(other)
-        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
-        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
-        return CellSummary(self.centre, self.edges, self.first, self.last, counts, sums)
-
-    def to_bytes(self) -> bytes:
-        ends = (self.centre, self.first, self.last, len(self.edges))
-        return pack("cells", *ends, *self.edges, *self.counts, *self.sums)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> CellSummary:
-        fields = Fields("cells", data)
-        centre, first, last, length = (fields.integer() for _ in range(4))
-        edges = tuple(fields.integer() for _ in range(length))
-        counts = tuple(fields.integer() for _ in range(2 * length + 1))
-        sums = tuple(fields.integer() for _ in range(2 * length + 1))
-        fields.end()
-        return cls(centre, edges, first, last, counts, sums)
 
     def _lower(self, lo: int) -> int | None:
         """Number of cells wholly below ``lo``; ``None`` if ``lo`` cuts a cell."""
@@ -150,56 +124,49 @@ class CellSummary(Sensitive):
             return len(self.edges) + 1 + place
         return len(self.counts) if hi >= self.last else None
 
-    def _lower_edge(self, t: int) -> int:
-        return self._known(self._lower(t), t)
-
-    def _upper_edge(self, t: int) -> int:
-        return self._known(self._upper(t), t)
-
-    def _known(self, cells: int | None, t: int) -> int:
-        if cells is None:
-            raise InvalidArgument(f"{t} is no edge of the cells on that side")
-        return cells
-
     def _place(self, distance: int) -> int | None:
         place = bisect_left(self.edges, distance)
         found = place < len(self.edges) and self.edges[place] == distance
         return place if found else None
 
 
-class _CellsPass:
-    reads = True
+def _known(cells: int | None, t: int) -> int:
+    if cells is None:
+        raise InvalidArgument(f"{t} is no edge of the cells on that side")
+    return cells
 
+
+class _CellsPass(Accumulator[CellSummary]):
     def __init__(self, asked: Cells, quantiser: Quantiser) -> None:
         self._asked = asked
         self._quantiser = quantiser
         least, most = quantiser.first, quantiser.last + 1
         left = [asked.centre - edge for edge in reversed(asked.edges)]
         right = [asked.centre + edge + 1 for edge in asked.edges]
-        # Cell i holds the q with cuts[i-1] <= q < cuts[i]; cuts beyond the range are moved to its
-        # ends, which moves no record.
-        cuts = [min(max(cut, least), most) for cut in left + right]
-        self._cuts = np.array(cuts, dtype=np.int64)
+        # Cell i holds the q with bounds[i-1] <= q < bounds[i]; those beyond the range are moved to
+        # its ends, which moves no record.
+        bounds = [min(max(bound, least), most) for bound in left + right]
+        self._bounds = np.array(bounds, dtype=np.int64)
         # Counts, and sums in two limbs: each grows by at most 2^26 a record.
-        self._tallies = np.zeros((3, len(cuts) + 1), dtype=np.int64)
+        self._tallies = np.zeros((3, len(bounds) + 1), dtype=np.int64)
         # A block costs as much as its sort and a few steps for each cell.
-        self._block = min(_MOST_HELD, max(CHUNK, _FOR_EACH_CELL * len(cuts)))
-        self._held: list[Integers] = []
+        self._block = min(_MOST_SORTED, max(CHUNK, _FOR_EACH_CELL * len(bounds)))
+        self._waiting: list[Integers] = []
         self._rows = 0
 
     def update(self, x: NDArray[np.float64], /) -> None:
         for start in range(0, len(x), CHUNK):
             q = self._quantiser.integers(self._quantiser.bits(x[start : start + CHUNK]))
-            self._held.append(q)
+            self._waiting.append(q)
             self._rows += len(q)
             if self._rows >= self._block:
                 self._tally()
 
     def _tally(self) -> None:
-        q = np.concatenate(self._held)
-        self._held, self._rows = [], 0
+        q = np.concatenate(self._waiting)
+        self._waiting, self._rows = [], 0
         q.sort()
-        starts = np.concatenate([[0], q.searchsorted(self._cuts)])
+        starts = np.concatenate([[0], q.searchsorted(self._bounds)])
         counts = np.diff(starts, append=len(q))
         filled = counts > 0
         self._tallies[0] += counts
@@ -209,7 +176,7 @@ class _CellsPass:
             self._tallies[2, filled] += np.add.reduceat(q & ((1 << LIMB) - 1), firsts)
 
     def finish(self) -> CellSummary:
-        if self._held:
+        if self._waiting:
             self._tally()
         counts, high, low = self._tallies.tolist()
         sums = tuple((a << LIMB) + b for a, b in zip(high, low, strict=True))
@@ -232,29 +199,25 @@ class SpreadCounts(Reduction["SpreadSummary"]):
     -1/2, so that they too hold their lower end.
     """
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _SpreadPass:
+    def begin(self, lattice: Lattice | None, *_: object) -> _SpreadPass:
         return _SpreadPass(Quantiser(lattice))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SpreadSummary(Sensitive):
+class SpreadSummary(AdditiveSummary):
     """Counts of the cells: ``counts`` has shape (width, cells).
 
     ``first`` is the number of the cell that ``counts`` begins with. It and ``width``, the number of
     columns, are public; ``counts`` and ``count``, the number of records, are sensitive.
     """
 
+    kind: ClassVar[str] = "spread-counts"
+    public: ClassVar[tuple[str, ...]] = ("first", "width")
+
     first: int
     width: int
     count: int
     counts: Integers
-
-    public = ("first", "width")
-
-    def merge(self, other: Self) -> SpreadSummary:
-        self._check_same(other)
-        counts = self.counts + other.counts
-        return SpreadSummary(self.first, self.width, self.count + other.count, counts)
 
     def below(self, column: int, cells: Integers) -> Integers:
         """Count the records of a column below cells, given by their :func:`cell_numbers`."""
@@ -267,11 +230,11 @@ class SpreadSummary(Sensitive):
         counts = self.counts.ravel()
         filled = np.flatnonzero(counts)
         ends = (self.first, self.width, self.counts.shape[1])
-        return pack("spread-counts", *ends, self.count, filled, counts[filled])
+        return pack(self.kind, *ends, self.count, filled, counts[filled])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SpreadSummary:
-        fields = Fields("spread-counts", data)
+        fields = Fields(cls.kind, data)
         first, width, cells, count = (fields.integer() for _ in range(4))
         filled, numbers = fields.array(), fields.array()
         fields.end()
@@ -280,9 +243,7 @@ class SpreadSummary(Sensitive):
         return cls(first, width, count, counts.reshape(width, cells))
 
 
-class _SpreadPass:
-    reads = True
-
+class _SpreadPass(Accumulator[SpreadSummary]):
     def __init__(self, quantiser: Quantiser) -> None:
         self._quantiser = quantiser
         ends = cell_numbers(np.array([quantiser.first, quantiser.last]))
@@ -290,7 +251,7 @@ class _SpreadPass:
         self._counts = np.zeros((0, self._cells), dtype=np.int64)
         self._count = 0
         self._waiting: list[Integers] = []
-        self._held = 0
+        self._numbers = 0  # that wait
 
     def update(self, x: NDArray[np.float64], /) -> None:
         if not len(self._counts):
@@ -301,8 +262,8 @@ class _SpreadPass:
         for q in quantised(self._quantiser, x):
             self._count += len(q)
             self._waiting.append((cell_numbers(q) + starts).ravel())
-            self._held += q.size
-            if self._held >= max(self._counts.size, CHUNK):
+            self._numbers += q.size
+            if self._numbers >= max(self._counts.size, CHUNK):
                 self._flush()
 
     def _flush(self) -> None:
@@ -310,7 +271,7 @@ class _SpreadPass:
         if self._waiting:
             found = np.bincount(np.concatenate(self._waiting), minlength=self._counts.size)
             self._counts += found.reshape(self._counts.shape)
-        self._waiting, self._held = [], 0
+        self._waiting, self._numbers = [], 0
 
     def finish(self) -> SpreadSummary:
         if not len(self._counts):

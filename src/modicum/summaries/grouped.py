@@ -9,6 +9,7 @@ leading bits of their group. So every bit of a value is kept.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -18,9 +19,9 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import CHUNK, Integers, Quantiser, Reduction, Rows, Sensitive, exact_sum
 from modicum.summaries.order_statistics import RankWindow, WindowSummary
-from modicum.summaries.subsample import HeldPool, Records, RecordSummary
+from modicum.summaries.subsample import Records, RecordSummary, rows_in_memory
 from modicum.summaries.sums import ClippedSum, ClippedSummary, Count, CountSummary
-from modicum.summaries.tails import Ends, GroupTails, Tails, TailSummary
+from modicum.summaries.tails import Tails, TailSummary, tails_of_groups
 
 _BITS = 63  # of an int64, without its sign
 _BLOCK = 1 << 20  # records: 8 MB, which lie on large pages where there are any
@@ -62,11 +63,12 @@ class SortedGroups(Sensitive):
         cut = others.searchsorted(self._first)
         return np.concatenate([others[:cut], q, others[cut:]]) if len(others) else q
 
-    def tails(self, keep: int) -> GroupTails | None:
-        """Return the tails of all groups, ``None`` where they are not in one array."""
-        if self._outside:
+    def summaries(self, reduction: Reduction[Any]) -> Callable[[int], Any] | None:
+        """Return a function from a group to its summary, if reading all at once is faster."""
+        if not isinstance(reduction, Tails) or self._outside:
             return None
-        return GroupTails(self._packed, self._bounds, self._value_bits, self._first, keep)
+        packed = self._packed, self._bounds, self._value_bits, self._first
+        return tails_of_groups(*packed, reduction.keep)
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
@@ -191,7 +193,7 @@ class _Packing:
         return SortedGroups(self.first, self._value_bits, packed, self._groups, outside)
 
 
-def summary_of_held(
+def summary_of_sorted(
     reduction: Reduction[Any], lattice: Lattice, q: Integers, rows: Rows | None = None
 ) -> Any:
     """Return what a pass over records with these lattice integers returns.
@@ -204,24 +206,21 @@ def summary_of_held(
     Examples
     --------
     >>> lattice = Lattice(-8.0, 8.0, 1.0)
-    >>> summary_of_held(Count(), lattice, np.array([-3, 1])) == CountSummary(2)
+    >>> summary_of_sorted(Count(), lattice, np.array([-3, 1])) == CountSummary(2)
     True
     """
     match reduction:
         case Count():
             return CountSummary(len(q))
         case Tails(keep):
-            ends = Ends.of_sorted(q, keep, len(q))
-            rest = ends.rest
-            middle = exact_sum(rest) if len(rest) else 0
-            return TailSummary(len(q), ends.low, ends.high, middle, len(rest), keep)
+            return TailSummary.of_sorted(q, keep, len(q))
         case ClippedSum(lo, hi) if lattice.first <= lo and hi <= lattice.last:
             return ClippedSummary(len(q), exact_sum(np.clip(q, lo, hi)))
         case RankWindow(share, reach):
             start, stop = reduction.ranks(len(q))
             return WindowSummary(len(q), start, q[start:stop].copy(), share, reach)
         case Records():
-            return RecordSummary((HeldPool(q),))
+            return RecordSummary(rows_in_memory(q))
     accumulator = reduction.begin(lattice.numbers, rows if reduction.secret else None)
     accumulator.update(q * np.float64(lattice.step))
     return accumulator.finish()

@@ -1,13 +1,14 @@
-"""Order statistics: the records around ranks.
+"""Order statistics: the records around ranks and trim points, and the sum between the latter.
 
-The passes that find them are those of :mod:`modicum.summaries.sifting`.
+The passes that find them are those of :mod:`modicum.summaries.brackets`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,36 +16,25 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import (
-    Fields,
-    Integers,
-    More,
-    PartsSearch,
-    Reduction,
-    Rows,
-    Sensitive,
-    pack,
-)
-from modicum.summaries.sifting import (
-    HELD,
+from modicum.summaries.base import Integers, More, Reduction, Sensitive, Summary, exact_sum
+from modicum.summaries.brackets import (
     INSIDE,
-    PartWindow,
+    Bracket,
+    BracketSummary,
     Ranked,
-    Sift,
-    Sifted,
-    WindowPass,
+    RankReduction,
+    RankSearch,
     WindowSearch,
 )
+from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
 
 
 @dataclass(frozen=True, slots=True)
-class RankWindow(Reduction["WindowSummary"]):
+class RankWindow(RankReduction["WindowSummary"]):
     """Finds the records whose rank is within ``reach`` >= 1 of q n, 0 < q < 1, n being the count.
 
-    One pass is enough for up to 10^6 rows, and where rows can be fetched by their position; longer
-    streams take two. Beyond 10^8 rows, and once in a thousand times, it takes one more. See
-    [quantile.7].
+    See :class:`~modicum.summaries.brackets.RankReduction` for how often it reads a column.
     """
 
     q: Fraction
@@ -56,16 +46,11 @@ class RankWindow(Reduction["WindowSummary"]):
         if self.reach < 1:
             raise InvalidArgument(f"reach must be at least 1, got {self.reach}")
 
-    def begin(
-        self, lattice: Lattice | None, rows: Rows | None = None, /
-    ) -> WindowPass[WindowSummary]:
-        return WindowPass([self.ranks], ranged(lattice), rows, lambda found: self.summary(*found))
-
-    def in_parts(self, lattice: Lattice | None, _more: More) -> PartsSearch:
-        return _WindowsOfParts((self,), ranged(lattice), lambda found: self.summary(*found))
+    def search(self, lattice: Lattice, most: int, _more: More | None) -> RankSearch[WindowSummary]:
+        return RankSearch([self.ranks], lattice, most, lambda found: self._summary(*found))
 
     def synthetic(
-        self, table: SyntheticTable, _lattice: Lattice | None, entropy: Entropy
+        self, table: SyntheticTable, _lattice: Lattice | None, entropy: Entropy, /
     ) -> WindowSummary:
         start, stop = self.ranks(table.rows)
         values = table.at(start, stop, entropy)
@@ -82,13 +67,13 @@ class RankWindow(Reduction["WindowSummary"]):
         centre = count * self.q.numerator // self.q.denominator
         return max(0, centre - self.reach), min(count, centre + self.reach + 1)
 
-    def summary(self, found: Sifted) -> WindowSummary:
+    def _summary(self, found: BracketSummary) -> WindowSummary:
         start, stop = self.ranks(found.count)
         return WindowSummary(found.count, start, found.window(start, stop), self.q, self.reach)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WindowSummary(Sensitive):
+class WindowSummary(Summary):
     """Sorted records at the positions of a :class:`RankWindow`.
 
     Two of them cannot be merged: which records are near rank q n of the union does not follow from
@@ -98,6 +83,7 @@ class WindowSummary(Sensitive):
     ``q`` and ``reach`` are public; all else is sensitive.
     """
 
+    kind: ClassVar[str] = "window"
     public: ClassVar[tuple[str, ...]] = ("q", "reach")
 
     count: int
@@ -111,32 +97,9 @@ class WindowSummary(Sensitive):
         above = self.count - self.below - len(self.values)
         return WindowSummary(self.count, above, -self.values[::-1], 1 - self.q, self.reach)
 
-    def to_bytes(self) -> bytes:
-        numbers = (self.q.numerator, self.q.denominator, self.reach, self.count, self.below)
-        return pack("window", *numbers, self.values)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> WindowSummary:
-        fields = Fields("window", data)
-        numerator, denominator, reach, count, below = (fields.integer() for _ in range(5))
-        values = fields.array()
-        fields.end()
-        return cls(count, below, values, Fraction(numerator, denominator), reach)
-
-
-def ranged(lattice: Lattice | None) -> Lattice:
-    """Return the lattice, without which there are no ranks."""
-    if lattice is None:
-        raise InvalidArgument("ranks need a range: lattice must not be None")
-    return lattice
-
-
-Sifts = Callable[[tuple[int, int], int], Sifted]
-"""One more pass: of a bracket, in which so many records may be held."""
-
 
 @dataclass(frozen=True, slots=True)
-class RankWindows(Reduction["WindowsSummary"]):
+class RankWindows(RankReduction["WindowsSummary"]):
     """Finds the records of several windows, by increasing q, in shared passes."""
 
     windows: tuple[RankWindow, ...]
@@ -145,80 +108,57 @@ class RankWindows(Reduction["WindowsSummary"]):
         if not self.windows:
             raise InvalidArgument("at least one window is needed")
 
-    def begin(
-        self, lattice: Lattice | None, rows: Rows | None = None, /
-    ) -> WindowPass[WindowsSummary]:
-        known = ranged(lattice)
+    def search(self, lattice: Lattice, most: int, more: More | None) -> RankSearch[WindowsSummary]:
+        ranks = [window.ranks for window in self.windows]
+        return RankSearch(ranks, lattice, most, lambda found: self._summary(found, lattice, more))
 
-        def again(bracket: tuple[int, int], most: int) -> Sifted:
-            assert rows is not None
-            sift = Sift(known, rows.entropy, bracket, most)
-            rows.feed(sift)
-            return sift.finish()
-
-        def summary(found: list[Sifted]) -> WindowsSummary:
-            if rows is not None:
-                return self.summary(found, known, again)
-            count = found[0].count  # every record is held
-            return WindowsSummary(count, found[0].cells(0, count), known, None)
-
-        return WindowPass([window.ranks for window in self.windows], known, rows, summary)
-
-    def in_parts(self, lattice: Lattice | None, more: More) -> PartsSearch:
-        known = ranged(lattice)
-
-        def again(bracket: tuple[int, int], most: int) -> Sifted:
-            sifted: Sifted = more(PartWindow(*bracket, most), None)
-            return sifted
-
-        return _WindowsOfParts(self.windows, known, lambda found: self.summary(found, known, again))
-
-    def synthetic(
-        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
-    ) -> _SyntheticRanks:
+    def synthetic(self, table: SyntheticTable, *_: object) -> _SyntheticRanks:
         return _SyntheticRanks(table, self.ranks(table.rows))
 
     def ranks(self, count: int) -> list[tuple[int, int]]:
         return [window.ranks(count) for window in self.windows]
 
-    def summary(self, found: Sequence[Sifted], lattice: Lattice, again: Sifts) -> WindowsSummary:
-        spans: list[tuple[Sifted, int, int]] = []
-        for window, sifted in zip(self.windows, found, strict=True):
-            start, stop = window.ranks(sifted.count)
-            if spans and spans[-1][0] is sifted and start <= spans[-1][2]:  # they overlap
+    def _summary(
+        self, found: Sequence[BracketSummary], lattice: Lattice, more: More | None
+    ) -> WindowsSummary:
+        count = found[0].count
+        if more is None:  # every record is known
+            return WindowsSummary(count, found[0].ranked(0, count), lattice, None)
+        spans: list[tuple[BracketSummary, int, int]] = []
+        for window, there in zip(self.windows, found, strict=True):
+            start, stop = window.ranks(count)
+            if spans and spans[-1][0] is there and start <= spans[-1][2]:  # they overlap
                 _, first, last = spans.pop()
                 start, stop = min(first, start), max(last, stop)
-            spans.append((sifted, start, stop))
-        cells = [sifted.cells(start, stop) for sifted, start, stop in spans]
-        return WindowsSummary(found[0].count, Ranked.joined(cells), lattice, again)
+            spans.append((there, start, stop))
+        known = [there.ranked(start, stop) for there, start, stop in spans]
+        return WindowsSummary(count, Ranked.joined(known), lattice, more)
 
 
 class WindowsSummary(Sensitive):
     """Values around several ranks, and where they stand among all records; sensitive.
 
     ``known`` holds values with their ranks and ties. What is not among them is found by another
-    pass over the rows when it is needed, by ``again`` (``None`` if everything is known); with
+    pass over the rows when it is needed, by ``more`` (``None`` if everything is known); with
     generous windows that is rare.
     """
 
-    __slots__ = ("_again", "_known", "_lattice", "count")
-    public: ClassVar[tuple[str, ...]] = ()
+    __slots__ = ("_known", "_lattice", "_more", "count")
 
-    def __init__(self, count: int, known: Ranked, lattice: Lattice, again: Sifts | None) -> None:
+    def __init__(self, count: int, known: Ranked, lattice: Lattice, more: More | None) -> None:
         self.count = count
         self._known = known
         self._lattice = lattice
-        self._again = again
+        self._more = more
 
     def place(self, value: int) -> tuple[int, int]:
         """Return the number of records below a value, and of those that have it."""
         if not self._lattice.first <= value <= self._lattice.last:
             return (0 if value < self._lattice.first else self.count), 0  # records are clamped
-        fewest, most, ties = self._known.around(value, self.count)
-        if fewest == most:
-            return fewest, ties
-        assert self._again is not None
-        found = self._again((value, value), INSIDE).place()
+        least, most, ties = self._known.around(value, self.count)
+        if least == most:
+            return least, ties
+        found = self._read(Bracket(value, value, INSIDE)).place()
         self._learn(Ranked(*(np.array([number]) for number in (value, *found))))
         return found
 
@@ -232,7 +172,6 @@ class WindowsSummary(Sensitive):
         found = self._known.between(start, stop)
         if found.covers(start, stop):
             return found
-        assert self._again is not None
         search = WindowSearch(
             lambda count: (min(start, count), min(stop, count)),  # rows may be gone
             (self._lattice.first, self._lattice.last),
@@ -240,8 +179,8 @@ class WindowsSummary(Sensitive):
             self._bracket(start, stop),
         )
         while search.found is None:
-            search.learn(self._again(search.bracket, search.most))
-        self._learn(search.found.cells(*search.ranks(search.found.count)))
+            search.learn(self._read(search.bracket))
+        self._learn(search.found.ranked(*search.ranks(search.found.count)))
         return self._known.between(start, stop)
 
     def _bracket(self, start: int, stop: int) -> tuple[int, int]:
@@ -254,8 +193,13 @@ class WindowsSummary(Sensitive):
             self._lattice.last if high >= len(values) else int(values[high]),
         )
 
-    def _learn(self, more: Ranked) -> None:
-        self._known = Ranked.joined([self._known, more])
+    def _read(self, bracket: Bracket) -> BracketSummary:
+        assert self._more is not None
+        seen: BracketSummary = self._more(bracket, None)
+        return seen
+
+    def _learn(self, found: Ranked) -> None:
+        self._known = Ranked.joined([self._known, found])
 
 
 class _SyntheticRanks:
@@ -280,9 +224,9 @@ class _SyntheticRanks:
 
     def place(self, value: int) -> tuple[int, int]:
         """Return about how many records lie below a value, and how many have it."""
-        fewest, most, ties = self._known.around(value, self.count)
+        least, most, ties = self._known.around(value, self.count)
         below = int(self._table.weights[: np.searchsorted(self._table.q, value)].sum())
-        return min(max(below, fewest), most), ties
+        return min(max(below, least), most), ties
 
     def below(self, value: int) -> int:
         return self.place(value)[0]
@@ -291,28 +235,133 @@ class _SyntheticRanks:
         return self._known.between(start, stop)
 
 
-class _WindowsOfParts:
-    def __init__(
-        self,
-        windows: Sequence[RankWindow],
-        lattice: Lattice,
-        summary: Callable[[list[Sifted]], Any],
-    ) -> None:
-        whole = lattice.first, lattice.last
-        self._searches = [WindowSearch(each.ranks, whole, HELD) for each in windows]
-        self._summary = summary
+@dataclass(frozen=True, slots=True)
+class TrimPoints(RankReduction["TrimSummary"]):
+    """Finds the records near the trim points of n sorted records, and the sum between the points.
+
+    The trim points are the positions m = floor(share n), from 0, and n - m, share in [0, 1/2); near
+    means up to ``reach`` >= 1 positions before and after. See
+    :class:`~modicum.summaries.brackets.RankReduction` for how often it reads a column.
+    """
+
+    share: Fraction
+    reach: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share < Fraction(1, 2):
+            raise InvalidArgument(f"share must lie in [0, 1/2), got {self.share}")
+        if self.reach < 1:
+            raise InvalidArgument(f"reach must be at least 1, got {self.reach}")
+
+    def search(self, lattice: Lattice, most: int, _more: More | None) -> RankSearch[TrimSummary]:
+        return _TrimSearch(self, lattice, most)
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, entropy: Entropy, /
+    ) -> TrimSummary:
+        n = table.rows
+        low, high = (table.at(*self.window(side, n), entropy) for side in (0, 1))
+        middle = table.between(*self.points(n)).total()
+        return TrimSummary(n, low, high, middle, self.share, self.reach)
+
+    def points(self, count: int) -> tuple[int, int]:
+        """Return the trim points of ``count`` records.
+
+        Examples
+        --------
+        >>> TrimPoints(Fraction(1, 10), 5).points(99), TrimPoints(Fraction(0), 5).points(99)
+        ((9, 90), (0, 99))
+        """
+        lower = count * self.share.numerator // self.share.denominator
+        return lower, count - lower
+
+    def window(self, side: int, count: int) -> tuple[int, int]:
+        """Return positions from, to (exclusive) around the lower (0) or the upper point (1)."""
+        point = self.points(count)[side]
+        return max(0, point - self.reach), min(count, point + self.reach)
+
+
+class _TrimSearch(RankSearch["TrimSummary"]):
+    """Narrows the brackets of both trim points, and sums the records between the brackets."""
+
+    def __init__(self, asked: TrimPoints, lattice: Lattice, most: int) -> None:
+        windows = [partial(asked.window, side) for side in (0, 1)]
+        super().__init__(windows, lattice, most, lambda found: self._trimmed(*found))
+        self._asked = asked
+        self._between = 0
 
     def wanted(self) -> list[Reduction[Any]]:
-        # They begin with one bracket.
-        return list(dict.fromkeys(search.part for search in self._waiting()))
+        lower, upper = (each.bracket for each in self.searches)
+        between = [ClippedSum(lower.hi, upper.lo)] if lower.hi < upper.lo else []
+        return [*self._brackets(), *between]
 
-    def learn(self, known: Sequence[Any]) -> Any:
-        answers = dict(zip(self.wanted(), known, strict=True))
-        parts = [(each, each.part) for each in self._waiting()]
-        for search, part in parts:
-            search.learn(answers[part])
-        found = [each.found for each in self._searches if each.found is not None]
-        return self._summary(found) if len(found) == len(self._searches) else None
+    def learn(self, known: Sequence[Any]) -> TrimSummary | None:
+        brackets = len(self._brackets())
+        for clipped in known[brackets:]:
+            self._between = clipped.total
+        return super().learn(known[:brackets])
 
-    def _waiting(self) -> list[WindowSearch]:
-        return [each for each in self._searches if each.found is None]
+    def _trimmed(self, lower: BracketSummary, upper: BracketSummary) -> TrimSummary:
+        n, asked = lower.count, self._asked
+        m, stop = asked.points(n)
+        (start, _), (other, _) = windows = [asked.window(side, n) for side in (0, 1)]
+        low, high = (at.window(*each) for at, each in zip((lower, upper), windows, strict=True))
+        if n and lower is upper:
+            middle = _sum_of_one(lower, m, int(low[m - start]), int(high[stop - 1 - other]))
+        else:
+            middle = self._sum_of_two(lower, upper, m, stop)
+        return TrimSummary(n, low, high, middle, asked.share, asked.reach)
+
+    def _sum_of_two(self, lower: BracketSummary, upper: BracketSummary, m: int, stop: int) -> int:
+        """Sum the records at positions m to stop = n - m, exclusive."""
+        n = lower.count
+        first, last = lower.hi, max(lower.hi, upper.lo)
+        # [trimmed_mean.7] Clipped to the inner ends of the brackets, m records on each side are
+        # equal to these. Records between the trim points that were clipped lie in the brackets.
+        clipped = self._between if first < last else n * first
+        left = lower.unsorted(m, min(stop, n - lower.above))
+        right = upper.unsorted(max(m, upper.below), stop)
+        over = exact_sum(np.maximum(right - last, 0)) + exact_sum(np.minimum(left - first, 0))
+        return clipped - m * (first + last) + over
+
+
+def _sum_of_one(seen: BracketSummary, m: int, first: int, last: int) -> int:
+    """Sum all but m records on each side; ``first`` and ``last`` are the outermost others.
+
+    Clipped to these, m records on each side are equal to them.
+    """
+    outside = (seen.below + seen.on_lo) * first + (seen.on_hi + seen.above) * last
+    return exact_sum(np.clip(seen.inside, first, last)) + outside - m * (first + last)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TrimSummary(Summary):
+    """Sorted records around both :class:`TrimPoints`, and the exact sum between these.
+
+    Two of them cannot be merged: which records are near a trim point of the union does not follow
+    from those near the trim points of its parts.
+
+    Of n = ``count`` records, ``low`` are at the positions max(0, m - reach) to min(n, m + reach),
+    exclusive, and ``high`` the same around n - m, both sorted. ``middle`` is the exact sum of those
+    at m to n - m, exclusive. ``share`` and ``reach`` are public; all else is sensitive.
+    """
+
+    kind: ClassVar[str] = "trim-points"
+    public: ClassVar[tuple[str, ...]] = ("share", "reach")
+
+    count: int
+    low: Integers
+    high: Integers
+    middle: int
+    share: Fraction
+    reach: int
+
+    def trimmed(self, count: int) -> int:
+        """Number of records below the lower trim point of ``count`` records."""
+        return TrimPoints(self.share, self.reach).points(count)[0]
+
+    def mirrored(self) -> TrimSummary:
+        """Return the summary of the negated records."""
+        return TrimSummary(
+            self.count, -self.high[::-1], -self.low[::-1], -self.middle, self.share, self.reach
+        )

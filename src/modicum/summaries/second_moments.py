@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import (
+    AdditiveSummary,
     Fields,
     Integers,
     Quantiser,
@@ -28,7 +29,7 @@ from modicum.summaries.base import (
     pack,
     quantised,
 )
-from modicum.summaries.vectors import Floats, RowPass, RowSums
+from modicum.summaries.vectors import Floats, RowPass
 
 BITS = 16
 ONE = 1 << BITS
@@ -251,13 +252,13 @@ class RowNormCounts(Reduction["RowNormSummary"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowNormSummary(RowSums):
+class RowNormSummary(AdditiveSummary):
     """Number of rows beyond each size, without and with a value cut off, and squares (sensitive).
 
     The squares are those of :meth:`Scaling.cut_off`.
     """
 
-    written = "row-norms"
+    kind: ClassVar[str] = "row-norms"
 
     beyond: tuple[int, ...]
     sides: tuple[int, ...]
@@ -265,10 +266,10 @@ class RowNormSummary(RowSums):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowTotals(RowSums):
+class RowTotals(AdditiveSummary):
     """Exact totals over all rows (sensitive)."""
 
-    written = "row-totals"
+    kind: ClassVar[str] = "row-totals"
 
     totals: tuple[int, ...]
 

@@ -1,8 +1,8 @@
 """Secret random subsamples of the records, drawn without a coin for each row.
 
 Whether a record is a member is drawn by its position, so that few members need few random numbers.
-Rows come from a pool: rows that can be fetched, rows that are held, or rows that pass. What was
-chosen of one part of the data can travel, and be merged with another part's.
+Rows come from a pool: rows that can be fetched, rows in memory, or rows that pass. What was chosen
+of one part of the data can travel, and be merged with another part's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,16 @@ from modicum.exact.lattice import Lattice
 from modicum.summaries.base import (
     Accumulator,
     Fetchable,
-    Fields,
     Integers,
     More,
     PartsSearch,
     Reduction,
     Rows,
+    SearchPass,
     Sensitive,
-    pack,
+    Summary,
+    passes_over,
+    ranged,
 )
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -86,7 +88,7 @@ def members(size: int, k: int, entropy: Entropy) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ChosenRows(Sensitive):
+class ChosenRows(Summary):
     """Independent Poisson subsamples of rate 2^-level of the records of one part.
 
     ``records`` is the number of records, from which the level follows, or 0 if the level was given.
@@ -101,31 +103,19 @@ class ChosenRows(Sensitive):
     subsample of the whole of rate 2^-L, and it stays as small as one part's.
     """
 
+    kind: ClassVar[str] = "chosen"
+
     level: int
     records: int
     subsamples: tuple[Integers, ...]
 
-    def merge(self, other: ChosenRows, entropy: Entropy) -> ChosenRows:
+    def joined(self, other: ChosenRows, entropy: Entropy) -> ChosenRows:
         if len(self.subsamples) != len(other.subsamples):
             raise InvalidArgument("parts to be merged must hold the same number of subsamples")
         records = self.records + other.records
         level = max(self.level, other.level, kept_level(records))
         pairs = zip(self._thinned(level, entropy), other._thinned(level, entropy), strict=True)
         return ChosenRows(level, records, tuple(np.concatenate(pair) for pair in pairs))
-
-    def joined(self, other: ChosenRows, entropy: Entropy) -> ChosenRows:
-        return self.merge(other, entropy)
-
-    def to_bytes(self) -> bytes:
-        return pack("chosen", self.level, self.records, len(self.subsamples), *self.subsamples)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> ChosenRows:
-        fields = Fields("chosen", data)
-        level, records, length = (fields.integer() for _ in range(3))
-        subsamples = tuple(fields.array() for _ in range(length))
-        fields.end()
-        return cls(level, records, subsamples)
 
     def _thinned(self, level: int, entropy: Entropy) -> list[Integers]:
         deeper = level - self.level
@@ -135,15 +125,47 @@ class ChosenRows(Sensitive):
 _BLOCK = 1 << 18  # rows fetched at a time
 _WAITING = 1 << 14  # chosen rows that are rounded at a time
 
+Pool = Callable[[int, Entropy], Integers]
+"""A source of fresh Poisson subsamples: keeps each record with probability exactly 2^-k."""
 
-class Pool(Protocol):
-    """A source of fresh Poisson subsamples."""
 
-    def thin(self, k: int, entropy: Entropy) -> Integers:
-        """Keep each record with probability exactly 2^-k, independently."""
+def rows_in_memory(q: Integers) -> Pool:
+    """Return the pool of all these records."""
+    return lambda k, entropy: q[members(len(q), k, entropy)]
 
-    def all(self) -> Integers:
-        """Return every record."""
+
+def rows_to_fetch(rows: Fetchable, lattice: Lattice) -> Pool:
+    """Return the pool of rows that can be fetched by their position."""
+    size = rows.size
+
+    def thin(k: int, entropy: Entropy) -> Integers:
+        positions = members(size, k, entropy)
+        blocks = (positions[i : i + _BLOCK] for i in range(0, len(positions), _BLOCK))
+        found = [lattice.quantise(rows.take(block)) for block in blocks]
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+    return thin
+
+
+class ChosenPool:
+    """Subsamples chosen while rows passed; each is used once, in the process that got them.
+
+    ``more`` makes one more pass.
+    """
+
+    def __init__(self, chosen: ChosenRows, more: More) -> None:
+        self._level = chosen.level
+        self._chosen = list(chosen.subsamples)
+        self._more = more
+        self._process = os.getpid()
+
+    def __call__(self, k: int, entropy: Entropy) -> Integers:
+        if not self._chosen or k < self._level or self._process != os.getpid():
+            fresh: Integers = self._more(PartRecords(1, k), entropy).subsamples[0]
+            return fresh
+        # Used up, where there was a choice: the next subsample has to be a fresh one.
+        chosen = self._chosen.pop() if k else self._chosen[-1]
+        return chosen[members(len(chosen), k - self._level, entropy)]
 
 
 def _missing(x: NDArray[np.float64]) -> int:
@@ -165,7 +187,7 @@ class _Passing:
         self._entropy = entropy
         self._ahead = np.empty(0, dtype=np.int64)  # positions among all rows
         self._passed = 0
-        self._drawn = 0  # rows for which members have been drawn
+        self._sampled_rows = 0  # rows for which members have been drawn
         self._q = np.empty(0, dtype=np.int64)
         self._waiting: list[NDArray[np.float64]] = []
         self._rows_waiting = 0
@@ -194,67 +216,38 @@ class _Passing:
         """Return the members among the next rows, as positions from the first of them."""
         start, stop = self._passed, self._passed + rows
         if self.level == 0:
-            self._passed = self._drawn = stop
+            self._passed = self._sampled_rows = stop
             return np.arange(rows)
         ahead = 1 << (self.level + FEW)
-        while self._drawn < stop:
+        while self._sampled_rows < stop:
             later = self._ahead[self._ahead.searchsorted(start) :]
-            more = members(ahead, self.level, self._entropy) + self._drawn
+            more = members(ahead, self.level, self._entropy) + self._sampled_rows
             self._ahead = np.concatenate([later, more])
-            self._drawn += ahead
+            self._sampled_rows += ahead
         self._passed = stop
         first, last = self._ahead.searchsorted((start, stop))
         return self._ahead[first:last] - start
 
 
-class HeldPool:
-    """Records in memory."""
+class SubsamplePass(Accumulator[ChosenRows]):
+    """A pass that keeps independent Poisson subsamples.
 
-    def __init__(self, q: Integers) -> None:
-        self._q = q
+    They are thinned as records mount up, unless the level is given.
+    """
 
-    def thin(self, k: int, entropy: Entropy) -> Integers:
-        return self._q[members(len(self._q), k, entropy)]
-
-    def all(self) -> Integers:
-        return self._q.copy()
-
-
-class FetchedPool:
-    """Rows that can be fetched by their position."""
-
-    def __init__(self, rows: Fetchable, lattice: Lattice) -> None:
-        self._rows = rows
-        self._size = rows.size
-        self._lattice = lattice
-
-    def thin(self, k: int, entropy: Entropy) -> Integers:
-        return self._fetch(members(self._size, k, entropy))
-
-    def all(self) -> Integers:
-        return self._fetch(np.arange(self._size))
-
-    def _fetch(self, positions: Integers) -> Integers:
-        blocks = [
-            self._lattice.quantise(self._rows.take(positions[start : start + _BLOCK]))
-            for start in range(0, len(positions), _BLOCK)
-        ]
-        return np.concatenate([np.empty(0, dtype=np.int64), *blocks])
-
-
-class PassingRows:
-    """A pass that keeps independent Poisson subsamples, and thins them as records mount up."""
-
-    reads = True
-
-    def __init__(self, lattice: Lattice, subsamples: int, entropy: Entropy) -> None:
-        self._kept = [_Passing(lattice, 0, entropy) for _ in range(subsamples)]
-        self._level = 0
+    def __init__(
+        self, lattice: Lattice, subsamples: int, entropy: Entropy, level: int | None = None
+    ) -> None:
+        self._given = level is not None
+        self._level = level or 0
+        self._kept = [_Passing(lattice, self._level, entropy) for _ in range(subsamples)]
         self._records = 0
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        self._records += len(x) - _missing(x)
-        deeper = kept_level(self._records) - self._level
+        deeper = 0
+        if not self._given:
+            self._records += len(x) - _missing(x)
+            deeper = kept_level(self._records) - self._level
         for kept in self._kept:
             if deeper:
                 kept.thin(deeper)
@@ -262,37 +255,8 @@ class PassingRows:
         self._level += deeper
 
     def finish(self) -> ChosenRows:
-        subsamples = tuple(kept.finish() for kept in self._kept)
-        return ChosenRows(self._level, self._records, subsamples)
-
-
-class PoissonPass(_Passing):
-    """A pass that keeps each record with probability 2^-level."""
-
-    reads = True
-
-
-class ChosenPool:
-    """Subsamples chosen while rows passed; each is used once, in the process that got them.
-
-    ``again`` draws a fresh subsample of a level, in one more pass.
-    """
-
-    def __init__(self, chosen: ChosenRows, again: Callable[[int, Entropy], Integers]) -> None:
-        self._level = chosen.level
-        self._chosen = list(chosen.subsamples)
-        self._again = again
-        self._process = os.getpid()
-
-    def thin(self, k: int, entropy: Entropy) -> Integers:
-        if not self._chosen or k < self._level or self._process != os.getpid():
-            return self._again(k, entropy)
-        # Used up, where there was a choice: the next subsample has to be a fresh one.
-        chosen = self._chosen.pop() if k else self._chosen[-1]
-        return chosen[members(len(chosen), k - self._level, entropy)]
-
-    def all(self) -> Integers:
-        return self.thin(0, SYSTEM)  # nothing is drawn
+        # Without a number of records if the level was given: merging must not deepen it.
+        return ChosenRows(self._level, self._records, tuple(kept.finish() for kept in self._kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,22 +276,19 @@ class Records(Reduction["RecordSummary"]):
     def begin(
         self, lattice: Lattice | None, rows: Rows | None = None, /
     ) -> Accumulator[RecordSummary]:
-        if lattice is None:
-            raise InvalidArgument("records need a range: lattice must not be None")
+        lattice = ranged(lattice, "records need")
         if rows is None:
-            return _Collecting(lattice)
-        fetchable = rows.fetchable
-        if fetchable is not None:
-            return _Ready(RecordSummary((FetchedPool(fetchable, lattice),)))
-        return _Collected(rows, lattice, self.subsamples)
+            return _RecordsInMemory(lattice)
+        if (fetchable := rows.fetchable) is not None:
+            return _RecordsToFetch(RecordSummary(rows_to_fetch(fetchable, lattice)))
+        search = _RecordsSearch(self.subsamples, passes_over(rows, lattice))
+        return SearchPass(search, lattice, rows)
 
-    def in_parts(self, _lattice: Lattice | None, more: More) -> PartsSearch:
-        return _RecordsOfParts(self.subsamples, more)
+    def in_parts(self, _lattice: Lattice | None, more: More, /) -> PartsSearch:
+        return _RecordsSearch(self.subsamples, more)
 
-    def synthetic(
-        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
-    ) -> RecordSummary:
-        return RecordSummary((_SyntheticPool(table),))
+    def synthetic(self, table: SyntheticTable, *_: object) -> RecordSummary:
+        return RecordSummary(table.thin)
 
 
 class RecordSummary(Sensitive):
@@ -354,23 +315,19 @@ class RecordSummary(Sensitive):
     merged, see :class:`~modicum.summaries.subsample.ChosenRows` for [summaries.12].
     """
 
-    __slots__ = ("_pools",)
+    __slots__ = ("_pool",)
 
-    def __init__(self, pools: tuple[Pool, ...]) -> None:
-        self._pools = pools
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
 
     def thin(self, k: int, entropy: Entropy) -> Integers:
         """Return the lattice integers of a subsample of rate exactly 2^-k, in no fixed order."""
         if k < 0:
             raise InvalidArgument(f"k must be at least 0, got {k}")
-        return np.concatenate([pool.thin(k, entropy) for pool in self._pools])
+        return self._pool(k, entropy)
 
     def all(self) -> Integers:
-        return np.concatenate([pool.all() for pool in self._pools])
-
-    def merge(self, other: Self) -> RecordSummary:
-        self._check_same(other)
-        return RecordSummary(self._pools + other._pools)
+        return self.thin(0, SYSTEM)  # nothing is drawn
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -378,37 +335,21 @@ class RecordSummary(Sensitive):
     __hash__ = Sensitive.__hash__
 
 
-class _SyntheticPool:
-    def __init__(self, table: SyntheticTable) -> None:
-        self._table = table
+@dataclass(frozen=True, slots=True)
+class _RecordsSearch:
+    """Subsamples that are chosen in one pass, or by all parts in one job."""
 
-    def thin(self, k: int, entropy: Entropy) -> Integers:
-        return self._table.thin(k, entropy)
-
-    def all(self) -> Integers:
-        return np.repeat(self._table.q, self._table.weights)
-
-
-class _RecordsOfParts:
-    """Subsamples that the parts of a table choose; a further one takes one more job."""
-
-    def __init__(self, subsamples: int, more: More) -> None:
-        self._subsamples, self._more = subsamples, more
+    subsamples: int
+    more: More
 
     def wanted(self) -> list[Reduction[Any]]:
-        return [PartRecords(self._subsamples)]
+        return [PartRecords(self.subsamples)]
 
     def learn(self, known: Sequence[Any]) -> RecordSummary:
-        (chosen,) = known
-        return RecordSummary((ChosenPool(chosen, self._again),))
-
-    def _again(self, k: int, entropy: Entropy) -> Integers:
-        (q,) = self._more(PartSubsample(k), entropy).subsamples
-        fresh: Integers = q
-        return fresh
+        return RecordSummary(ChosenPool(known[0], self.more))
 
 
-class _Ready:
+class _RecordsToFetch(Accumulator[RecordSummary]):
     """Reads nothing: rows are fetched when they are needed."""
 
     reads = False
@@ -423,86 +364,33 @@ class _Ready:
         return self._summary
 
 
-class _Collecting:
-    reads = True
-
+class _RecordsInMemory(Accumulator[RecordSummary]):
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
-        self._kept: list[Integers] = [np.empty(0, dtype=np.int64)]
+        self._q: list[Integers] = [np.empty(0, dtype=np.int64)]
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        self._kept.append(self._lattice.quantise(x))
+        self._q.append(self._lattice.quantise(x))
 
     def finish(self) -> RecordSummary:
-        return RecordSummary((HeldPool(np.concatenate(self._kept)),))
-
-
-class _Collected:
-    reads = True
-
-    def __init__(self, rows: Rows, lattice: Lattice, subsamples: int) -> None:
-        self._rows = rows
-        self._lattice = lattice
-        self._choosing = PassingRows(lattice, subsamples, rows.entropy)
-
-    def update(self, x: NDArray[np.float64], /) -> None:
-        self._choosing.update(x)
-
-    def finish(self) -> RecordSummary:
-        return RecordSummary((ChosenPool(self._choosing.finish(), self._again),))
-
-    def _again(self, k: int, entropy: Entropy) -> Integers:
-        once_more = PoissonPass(self._lattice, k, entropy)
-        self._rows.feed(once_more)
-        return once_more.finish()
+        return RecordSummary(rows_in_memory(np.concatenate(self._q)))
 
 
 @dataclass(frozen=True, slots=True)
 class PartRecords(Reduction["ChosenRows"]):
-    """Chooses a part's share of :class:`~modicum.summaries.subsample.Records`."""
+    """Chooses a part's share of :class:`~modicum.summaries.subsample.Records`.
+
+    With a ``level`` the rate is 2^-level, whatever the number of records.
+    """
 
     secret = True
 
     subsamples: int
+    level: int | None = None
 
-    def begin(
-        self, lattice: Lattice | None, rows: Rows | None = None, /
-    ) -> Accumulator[ChosenRows]:
-        known, part = of_part(lattice, rows)
-        return PassingRows(known, self.subsamples, part.entropy)
-
-
-@dataclass(frozen=True, slots=True)
-class PartSubsample(Reduction["ChosenRows"]):
-    """Chooses a part's share of one Poisson subsample of rate 2^-level."""
-
-    secret = True
-
-    level: int
-
-    def begin(
-        self, lattice: Lattice | None, rows: Rows | None = None, /
-    ) -> Accumulator[ChosenRows]:
-        known, part = of_part(lattice, rows)
-        return _SubsamplePass(PoissonPass(known, self.level, part.entropy))
-
-
-class _SubsamplePass:
-    reads = True
-
-    def __init__(self, choosing: PoissonPass) -> None:
-        self._choosing = choosing
-
-    def update(self, x: NDArray[np.float64], /) -> None:
-        self._choosing.update(x)
-
-    def finish(self) -> ChosenRows:
-        # No number of records: the level was given, and merging must not deepen it.
-        return ChosenRows(self._choosing.level, 0, (self._choosing.finish(),))
-
-
-def of_part(lattice: Lattice | None, rows: Rows | None) -> tuple[Lattice, Rows]:
-    """Return the range and the rows of a part; without them its records cannot be chosen."""
-    if lattice is None or rows is None:
-        raise InvalidArgument("records need a range and randomness: lattice and rows are missing")
-    return lattice, rows
+    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> SubsamplePass:
+        if lattice is None or rows is None:
+            raise InvalidArgument(
+                "records need a range and randomness: lattice and rows are missing"
+            )
+        return SubsamplePass(lattice, self.subsamples, rows.entropy, self.level)

@@ -77,14 +77,14 @@ class SyntheticTable:
         """Rows and exact sums by distance from a centre, from the far left to the far right."""
         left = [centre - edge for edge in reversed(edges)]
         right = [centre + edge for edge in edges]
-        cuts = [
+        places = [
             0,
             *np.searchsorted(self.q, left, side="left").tolist(),
             *np.searchsorted(self.q, right, side="right").tolist(),
             len(self.q),
         ]
         rows, *parts = (
-            np.diff(np.concatenate([[0], np.cumsum(x)])[cuts]).tolist()
+            np.diff(np.concatenate([[0], np.cumsum(x)])[places]).tolist()
             for x in (self.weights, *(limb * self.weights for limb in _limbs(self.q)))
         )
         sums = (
@@ -92,10 +92,10 @@ class SyntheticTable:
         )
         return tuple(rows), tuple(sums)
 
-    def counts(self, cuts: Sequence[int]) -> tuple[int, ...]:
-        """Rows below the first cut, from it to the next, ..., from the last on."""
+    def counts(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """Rows below the first edge, from it to the next, ..., from the last on."""
         upto = np.concatenate([[0], np.cumsum(self.weights)])
-        ends = upto[np.searchsorted(self.q, cuts, side="left")]
+        ends = upto[np.searchsorted(self.q, edges, side="left")]
         return tuple(np.diff(ends, prepend=0, append=self.rows).tolist())
 
     def at(self, start: int, stop: int, entropy: Entropy | None) -> Integers:

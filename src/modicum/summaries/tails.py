@@ -3,7 +3,7 @@
 The pass that finds them makes four cheap sweeps a chunk, which run in cache, and looks again only
 where needed. It rounds a chunk to the lattice, sums it, and compares it with the thresholds by row.
 Only rows with a missing value or a record beyond a threshold are looked at again. Records that are
-already held certify each threshold, so the result is exact whatever the order of the data; the
+already kept certify each threshold, so the result is exact whatever the order of the data; the
 order only decides how many records are looked at twice.
 """
 
@@ -11,44 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import (
     CHUNK,
     LIMB,
     ROW,
-    Fields,
+    Accumulator,
     Integers,
     Quantiser,
     Reduction,
-    Rows,
-    Sensitive,
+    Summary,
     exact_sum,
-    pack,
 )
 from modicum.summaries.synthetic import SyntheticTable
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Ends:
-    """Sorted records divided: the lowest, the highest of the others, and the rest."""
-
-    low: Integers
-    high: Integers
-    rest: Integers
-
-    @classmethod
-    def of_sorted(cls, kept: Integers, keep: int, count: int) -> Self:
-        """Divide ``kept``, the known ones of ``count`` records."""
-        lowest = min(count, keep)
-        highest = min(count - lowest, keep)
-        return cls(kept[:lowest], kept[len(kept) - highest :], kept[lowest : len(kept) - highest])
 
 
 class _End:
@@ -63,7 +44,7 @@ class _End:
         self._buffer[: self._keep] = lowest
         self._fill = self._keep
         self.bound = int(lowest.max())
-        """At least ``keep`` records held are <= bound, so others >= bound need no place."""
+        """At least ``keep`` records kept are <= bound, so others >= bound need no place."""
 
     def add(self, values: Integers) -> Integers:
         """Take in records below the bound; return those that are no longer needed."""
@@ -73,21 +54,19 @@ class _End:
 
     def shrink(self) -> Integers:
         """Keep the lowest ones only; return the others."""
-        held = self._buffer[: self._fill]
-        held.partition(self._keep - 1)
-        self.bound = int(held[self._keep - 1])
+        values = self._buffer[: self._fill]
+        values.partition(self._keep - 1)
+        self.bound = int(values[self._keep - 1])
         self._fill = self._keep
-        return held[self._keep :]
+        return values[self._keep :]
 
     def lowest(self) -> Integers:
         """Return the kept ones, sorted; call :meth:`shrink` first."""
         return np.sort(self._buffer[: self._keep])
 
 
-class TailsPass:
+class TailsPass(Accumulator["TailSummary"]):
     """Both ends and the middle of a column, from its chunks in any order."""
-
-    reads = True
 
     def __init__(self, keep: int, quantiser: Quantiser) -> None:
         self._keep = keep
@@ -119,28 +98,25 @@ class TailsPass:
 
     def finish(self) -> TailSummary:
         if self._ends is None:
-            ends = self._divided()
-            low, high = ends.low, ends.high
-        else:
-            lower, upper = self._ends
-            self._place(lower, upper)
-            self._to_middle(lower.shrink())
-            self._to_middle(-upper.shrink())
-            low, high = lower.lowest(), -upper.lowest()[::-1]
+            return self._divided()
+        lower, upper = self._ends
+        self._place(lower, upper)
+        self._to_middle(lower.shrink())
+        self._to_middle(-upper.shrink())
+        low, high = lower.lowest(), -upper.lowest()[::-1]
         count = len(low) + len(high) + self._middle_count
         return TailSummary(count, low, high, self._middle_sum, self._middle_count, self._keep)
 
     def _divide(self) -> None:
         """Choose the first bounds, from all records so far [summaries.6]."""
-        ends = self._divided()
-        self._ends = _End(ends.low), _End(-ends.high)
+        known = self._divided()
+        self._middle_sum, self._middle_count = known.middle_sum, known.middle_count
+        self._ends = _End(known.low), _End(-known.high)
         self._look_through(*self._ends)
 
-    def _divided(self) -> Ends:
-        waiting = np.sort(self._waited())
-        ends = Ends.of_sorted(waiting, self._keep, len(waiting))
-        self._to_middle(ends.rest)
-        return ends
+    def _divided(self) -> TailSummary:
+        q = np.sort(self._waited())
+        return TailSummary.of_sorted(q, self._keep, len(q))
 
     def _sweep(self, bits: Integers) -> None:
         """Add whole rows to the middle, and set aside the records beyond the bounds."""
@@ -230,23 +206,17 @@ class Tails(Reduction["TailSummary"]):
         if self.keep < 1:
             raise InvalidArgument(f"keep must be at least 1, got {self.keep}")
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> TailsPass:
+    def begin(self, lattice: Lattice | None, *_: object) -> TailsPass:
         return TailsPass(self.keep, Quantiser(lattice))
 
-    def of_groups(self, groups: Any) -> Callable[[int], TailSummary]:
-        found: Callable[[int], TailSummary] = groups.tails(self.keep).summary
-        return found
-
-    def synthetic(
-        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
-    ) -> TailSummary:
+    def synthetic(self, table: SyntheticTable, *_: object) -> TailSummary:
         low, rest = table.lowest(self.keep)
         high, middle = rest.highest(self.keep)
         return TailSummary(table.rows, low, high, middle.total(), middle.rows, self.keep)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TailSummary(Sensitive):
+class TailSummary(Summary):
     """Both ends of a column in full, and the sum of its middle, on lattice integers.
 
     Of n = ``count`` records, ``low`` are the min(n, keep) lowest and ``high`` the min(n - len(low),
@@ -254,6 +224,7 @@ class TailSummary(Sensitive):
     in neither. ``keep`` is public; all else is sensitive.
     """
 
+    kind: ClassVar[str] = "tails"
     public: ClassVar[tuple[str, ...]] = ("keep",)
 
     count: int
@@ -262,6 +233,18 @@ class TailSummary(Sensitive):
     middle_sum: int
     middle_count: int
     keep: int
+
+    @classmethod
+    def of_sorted(
+        cls, kept: Integers, keep: int, count: int, middle_sum: int = 0, middle_count: int = 0
+    ) -> Self:
+        """Divide ``kept``: all of ``count`` records but those of a middle between them."""
+        lows = min(count, keep)
+        cut = len(kept) - min(count - lows, keep)
+        low, rest, high = kept[:lows], kept[lows:cut], kept[cut:]
+        if len(rest):
+            middle_sum, middle_count = middle_sum + exact_sum(rest), middle_count + len(rest)
+        return cls(count, low, high, middle_sum, middle_count, keep)
 
     @property
     def tails(self) -> Self:
@@ -277,34 +260,21 @@ class TailSummary(Sensitive):
             return self.high
         return np.concatenate([self.low, self.high])[-self.keep :]
 
-    def above(self, t: int) -> int:
-        """Return min(keep, number of records > t)."""
-        return self.above_many([t])[0]
-
-    def below(self, t: int) -> int:
-        """Return min(keep, number of records < t)."""
-        return self.below_many([t])[0]
-
-    def magnitude_above(self, t: int) -> int:
-        """Return min(keep, number of records of size > t)."""
-        return self.magnitude_above_many([t])[0]
-
     # [summaries.8] If there is a middle, a count that reaches into it exceeds `keep` on that end
     # alone, so it is enough to count in both ends and to cut at `keep`.
 
     def above_many(self, t: Sequence[int] | Integers) -> list[int]:
+        """Return min(keep, number of records > t) for each threshold t."""
         return self._capped(self._count_above(_thresholds(t)))
 
     def below_many(self, t: Sequence[int] | Integers) -> list[int]:
+        """Return min(keep, number of records < t) for each threshold t."""
         return self._capped(self._count_below(_thresholds(t)))
 
     def magnitude_above_many(self, t: Sequence[int] | Integers) -> list[int]:
-        """Return :meth:`magnitude_above` of many thresholds, each at least 0."""
+        """Return min(keep, number of records of size > t) for each threshold t >= 0."""
         thresholds = _thresholds(t)
         return self._capped(self._count_above(thresholds) + self._count_below(-thresholds))
-
-    def total(self) -> int:
-        return exact_sum(self.low) + self.middle_sum + exact_sum(self.high)
 
     def covers(self, lo: int, hi: int) -> bool:
         """Whether every record outside [lo, hi] is certainly among the kept ones."""
@@ -323,24 +293,13 @@ class TailSummary(Sensitive):
         # [summaries.7] A middle lies between full ends, so the ends of the union are among the
         # kept.
         kept = np.sort(np.concatenate([self.low, self.high, other.low, other.high]))
-        ends = Ends.of_sorted(kept, self.keep, self.count + other.count)
-        middle_sum = self.middle_sum + other.middle_sum + exact_sum(ends.rest)
-        middle_count = self.middle_count + other.middle_count + len(ends.rest)
-        return TailSummary(
-            self.count + other.count, ends.low, ends.high, middle_sum, middle_count, self.keep
+        return self.of_sorted(
+            kept,
+            self.keep,
+            self.count + other.count,
+            self.middle_sum + other.middle_sum,
+            self.middle_count + other.middle_count,
         )
-
-    def to_bytes(self) -> bytes:
-        numbers = (self.keep, self.count, self.middle_count, self.middle_sum)
-        return pack("tails", *numbers, self.low, self.high)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> TailSummary:
-        fields = Fields("tails", data)
-        keep, count, middle_count, middle_sum = (fields.integer() for _ in range(4))
-        low, high = fields.array(), fields.array()
-        fields.end()
-        return cls(count, low, high, middle_sum, middle_count, keep)
 
     def _capped(self, counts: Integers) -> list[int]:
         capped: list[int] = np.minimum(counts, self.keep).tolist()
@@ -371,48 +330,42 @@ def _clipped(q: Integers, lo: int, hi: int) -> int:
     return lo * int(start) + exact_sum(q[start:stop]) + hi * int(len(q) - stop)
 
 
-_BLOCK = 1 << 18  # records whose upper limbs are held at a time
+_BLOCK = 1 << 18  # records whose upper limbs are in memory at a time
 
 
-class GroupTails(Sensitive):
-    """The ``keep`` lowest and highest records of every group, and the exact sums between them.
+def tails_of_groups(
+    packed: Integers, bounds: Integers, value_bits: int, first: int, keep: int
+) -> Callable[[int], TailSummary]:
+    """Return a function from a group to what a pass over its records alone returns.
 
     ``packed`` holds a group and a value of ``value_bits`` bits in each integer, sorted; ``bounds``
     is where the groups begin in it, and its length. Both are sensitive. ``first`` is the lattice
     integer of the value 0.
     """
+    starts, counts = bounds[:-1], np.diff(bounds)
+    lows = np.minimum(counts, keep)
+    highs = np.minimum(counts - lows, keep)
+    sums = _between(packed, starts + lows, bounds[1:] - highs, value_bits)
+    # The places of all kept records: two runs a group, one after the other.
+    starts_of_runs = np.column_stack([starts, bounds[1:] - highs]).ravel()
+    runs = np.column_stack([lows, highs]).ravel()
+    ends_of_runs = runs.cumsum()
+    places = np.repeat(starts_of_runs - (ends_of_runs - runs), runs)
+    places += np.arange(len(places))
+    kept = packed[places]
+    kept &= (1 << value_bits) - 1
+    kept += first
+    kept_before = np.append(0, ends_of_runs[1::2])
 
-    __slots__ = ("_counts", "_cuts", "_ends", "_first", "_keep", "_lows", "_sums")
-
-    def __init__(
-        self, packed: Integers, bounds: Integers, value_bits: int, first: int, keep: int
-    ) -> None:
-        self._keep, self._first = keep, first
-        starts, self._counts = bounds[:-1], np.diff(bounds)
-        self._lows = np.minimum(self._counts, keep)
-        highs = np.minimum(self._counts - self._lows, keep)
-        # The places of all kept records: two runs a group, one after the other.
-        starts_of_runs = np.column_stack([starts, bounds[1:] - highs]).ravel()
-        runs = np.column_stack([self._lows, highs]).ravel()
-        ends_of_runs = runs.cumsum()
-        self._cuts = np.append(0, ends_of_runs[1::2])
-        places = np.repeat(starts_of_runs - (ends_of_runs - runs), runs)
-        places += np.arange(len(places))
-        self._ends = packed[places]
-        self._ends &= (1 << value_bits) - 1
-        self._ends += first
-        self._sums = _between(packed, starts + self._lows, bounds[1:] - highs, value_bits)
-
-    def summary(self, group: int) -> TailSummary:
-        """Return what a pass over the records of this group alone returns."""
-        count, lows = int(self._counts[group]), int(self._lows[group])
-        start, stop = self._cuts[group : group + 2].tolist()
+    def summary(group: int) -> TailSummary:
+        start, stop = kept_before[group : group + 2].tolist()
+        count, cut = int(counts[group]), start + int(lows[group])
         middle = count - (stop - start)
-        high, low = self._sums[:, group].tolist()
-        total = (high << LIMB) + low + middle * self._first
-        cut = start + lows
-        ends = self._ends[start:cut], self._ends[cut:stop]
-        return TailSummary(count, *ends, total, middle, self._keep)
+        high, low = sums[:, group].tolist()
+        total = (high << LIMB) + low + middle * first
+        return TailSummary(count, kept[start:cut], kept[cut:stop], total, middle, keep)
+
+    return summary
 
 
 def _between(packed: Integers, starts: Integers, stops: Integers, value_bits: int) -> Integers:

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 import math
-import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Reduction, Rows, Sensitive, pack
+from modicum.summaries.base import AdditiveSummary, Integers, Reduction, Rows
 
 BOUND = 1 << 26
 """Norm to which rows are clipped, in units: its square, and any smaller one, is exact."""
@@ -200,46 +198,7 @@ def _one_or_all(numbers: Floats) -> Floats | np.float64:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowSums(Sensitive):
-    """Integers and tuples of integers that add up over rows, field by field.
-
-    Those of ``public`` are the same for all parts of a table; the others are sensitive.
-    """
-
-    written: ClassVar[str]
-
-    def merge(self, other: Self) -> Self:
-        self._check_same(other)
-        merged: list[int | tuple[int, ...]] = []
-        for each in fields(self):
-            a, b = getattr(self, each.name), getattr(other, each.name)
-            if isinstance(a, int):
-                merged.append(a if each.name in self.public else a + b)
-            elif len(a) != len(b):
-                raise InvalidArgument(f"cannot merge {self.written} of another width")
-            else:
-                merged.append(tuple(map(operator.add, a, b)))
-        return type(self)(*merged)
-
-    def to_bytes(self) -> bytes:
-        values = [getattr(self, each.name) for each in fields(self)]
-        parts = ([value] if isinstance(value, int) else [len(value), *value] for value in values)
-        return pack(self.written, *itertools.chain.from_iterable(parts))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        found = Fields(cls.written, data)
-        next_one = found.integer
-        values = [
-            next_one() if each.type == "int" else tuple(next_one() for _ in range(next_one()))
-            for each in fields(cls)
-        ]
-        found.end()
-        return cls(*values)
-
-
-S = TypeVar("S", bound=RowSums)
+S = TypeVar("S", bound=AdditiveSummary)
 
 
 class RowPass(Generic[S]):
@@ -312,10 +271,10 @@ class ClippedVectors(Reduction["VectorSummary"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VectorSummary(RowSums):
+class VectorSummary(AdditiveSummary):
     """The number of rows and the sum of their clipped integers by component, both sensitive."""
 
-    written = "vectors"
+    kind: ClassVar[str] = "vectors"
 
     count: int
     totals: tuple[int, ...]
@@ -354,15 +313,15 @@ class NormCounts(Reduction["NormSummary"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NormSummary(RowSums):
+class NormSummary(AdditiveSummary):
     """Sensitive numbers of rows between radii, and the public number of components of a row.
 
     ``between`` counts the rows whose norm is at most the first radius; beyond it and at most the
     second; ...; beyond the last.
     """
 
-    public = ("width",)
-    written = "norms"
+    public: ClassVar[tuple[str, ...]] = ("width",)
+    kind: ClassVar[str] = "norms"
 
     width: int
     between: tuple[int, ...]
@@ -484,15 +443,15 @@ class RotatedCounts(Reduction["RotatedSummary"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RotatedSummary(RowSums):
+class RotatedSummary(AdditiveSummary):
     """The number of rows, and of those at most a threshold in each rotated coordinate.
 
     ``width`` is the number of components of a row before the rotation; it is public, the counts are
     sensitive.
     """
 
-    public = ("width",)
-    written = "rotated"
+    public: ClassVar[tuple[str, ...]] = ("width",)
+    kind: ClassVar[str] = "rotated"
 
     width: int
     count: int
