@@ -93,7 +93,7 @@ def key_event(budget: Budget | None) -> ApproxDP:
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "number": ((Real, Decimal), "numbers"),
     "date": ((date,), "dates"),
-    "moment": ((date,), "moments"),
+    "datetime": ((date,), "moments"),
 }
 
 

@@ -21,7 +21,7 @@ from modicum.exact.lattice import Lattice
 from modicum.sources import persons as module
 from modicum.sources.base import StreamSource, TableBatch, open_source
 from modicum.sources.labels import Datetimes, Dictionary, Encoded
-from modicum.sources.persons import DrawnRows, PersonTotals, SmallestRows, check_unit, reader_of
+from modicum.sources.persons import PersonTotals, SampledRows, SmallestRows, check_unit, reader_of
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
@@ -464,7 +464,7 @@ def test_no_more_rows_of_a_person_are_kept_by_a_key_than_agreed() -> None:
     persons = Dictionary()
     codes = persons.codes(["a"] * 9 + ["b"] * 2 + ["c"] * 3)
     for key in range(20):
-        rows = DrawnRows(3, key, persons)
+        rows = SampledRows(3, key, persons)
         rows.add(codes, [np.arange(14.0)])
         owners, values = rows.kept()
         assert np.bincount(owners).tolist() == [3, 2, 3]

@@ -15,7 +15,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources import groups
 from modicum.sources.base import StreamSource, TableBatch, open_source
-from modicum.sources.files import read_ahead
+from modicum.sources.files import prefetch
 from modicum.sources.groups import GroupReader, count_keys
 from modicum.sources.persons import reader_of
 from modicum.sources.reader import read
@@ -124,4 +124,4 @@ def test_a_thread_that_reads_ahead_is_quiet() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        assert len(list(read_ahead(batches()))) == 3
+        assert len(list(prefetch(batches()))) == 3

@@ -240,7 +240,7 @@ def test_the_line_is_erased_when_reading_stops_early(monkeypatch: pytest.MonkeyP
 def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(reader, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(reader, "_SILENT_SECONDS", 0.0)
     modicum.mean(np.arange(200_000.0), within=(-1e9, 1e9), epsilon=1)
     assert "modicum: reading, 65,000 rows so far" in terminal.getvalue()
 

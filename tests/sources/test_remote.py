@@ -26,7 +26,7 @@ from modicum.sources.base import open_source
 from modicum.sources.cluster.jobs import Job, KeyCounts, Known
 from modicum.sources.groups import GroupReader, count_keys, reader_of_groups
 from modicum.sources.labels import Dictionary
-from modicum.sources.persons import DrawnRows, check_unit, reader_of
+from modicum.sources.persons import SampledRows, check_unit, reader_of
 from modicum.sources.reader import read
 from modicum.summaries import cut_points, order_statistics, sifting, subsample
 from modicum.summaries.base import Read
@@ -150,8 +150,8 @@ def test_a_random_choice_is_uniform_and_the_test_would_see_a_bias(
     pairs = {1 << a | 1 << b: 1 / 15 for a, b in itertools.combinations(range(1, 7), 2)}
     drawn = chosen_pairs(rows, SeededEntropy("pairs"), 1500)
     assert p_value(drawn, pairs) > ACCEPT
-    tags = DrawnRows._tags
-    monkeypatch.setattr(DrawnRows, "_tags", lambda *a: tags(*a) >> np.uint64(62))
+    tags = SampledRows._tags
+    monkeypatch.setattr(SampledRows, "_tags", lambda *a: tags(*a) >> np.uint64(62))
     assert p_value(chosen_pairs(rows, SeededEntropy("pairs"), 1500), pairs) < REJECT
 
 
@@ -457,7 +457,7 @@ def test_a_row_is_drawn_by_the_label_not_its_code() -> None:
     kept = []
     for order in (["a", "b"], ["b", "a"]):
         persons = Dictionary()
-        rows = DrawnRows(3, 5, persons)
+        rows = SampledRows(3, 5, persons)
         for name in order:
             rows.add(persons.codes([name] * 40), [x])
         codes, values = rows.kept()

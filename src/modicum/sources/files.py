@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from modicum.errors import InvalidArgument, SourceError
-from modicum.sources.arrow import arrow_batch
-from modicum.sources.base import Source, StreamSource, TableBatch, guarded, opener, quiet
+from modicum.sources.arrow import arrow_batches
+from modicum.sources.base import (
+    Source,
+    StreamSource,
+    TableBatch,
+    guarded,
+    opener,
+    suppress_warnings,
+)
 from modicum.sources.csv import CsvFile, Numbers
 from modicum.sources.csv_rows import Dialect
 from modicum.sources.duckdb import DuckRelation
@@ -216,7 +223,7 @@ class _ParquetFiles(StreamSource):
         self._open = parquet.ParquetFile
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
-        return read_ahead(self._decoded(columns, labels))
+        return prefetch(self._decoded(columns, labels))
 
     def _decoded(
         self, columns: Sequence[str], labels: Sequence[str]
@@ -225,8 +232,8 @@ class _ParquetFiles(StreamSource):
         for path in self._files:
             with self._open(path, pre_buffer=False) as file:
                 self._check_file(columns, labels, file.schema_arrow)
-                for batch in file.iter_batches(batch_size=_BATCH, columns=names):
-                    yield arrow_batch(batch, columns, labels)
+                batches = file.iter_batches(batch_size=_BATCH, columns=names)
+                yield from arrow_batches(batches, columns, labels)
 
     def _check_file(self, columns: Sequence[str], labels: Sequence[str], schema: Any) -> None:
         """Refuse by its schema a file that does not match the first one."""
@@ -273,7 +280,7 @@ def _open_with_duckdb(files: list[str], label: str) -> Source:
     return DuckRelation(relation, "parquet", label=label, keep=connection)
 
 
-def read_ahead(batches: Generator[T, None, None]) -> Iterator[T]:
+def prefetch(batches: Generator[T, None, None]) -> Iterator[T]:
     """Run a generator one item ahead, in a thread of its own.
 
     It helps where the next item is made without the interpreter's lock. A failure of the generator
@@ -282,17 +289,17 @@ def read_ahead(batches: Generator[T, None, None]) -> Iterator[T]:
 
     Examples
     --------
-    >>> list(read_ahead(number for number in range(3)))
+    >>> list(prefetch(number for number in range(3)))
     [0, 1, 2]
     """
     end = object()
-    with closing(batches), ThreadPoolExecutor(1, "modicum-read-ahead") as thread:
-        following = thread.submit(_next, batches, end)
+
+    def advance() -> T | object:
+        with suppress_warnings():  # a thread does not inherit its caller's settings
+            return next(batches, end)
+
+    with closing(batches), ThreadPoolExecutor(1, "modicum-prefetch") as thread:
+        following = thread.submit(advance)
         while (item := following.result()) is not end:
-            following = thread.submit(_next, batches, end)
+            following = thread.submit(advance)
             yield item  # type: ignore[misc]
-
-
-def _next(batches: Generator[T, None, None], end: object) -> T | object:
-    with quiet():  # a thread does not inherit its caller's settings
-        return next(batches, end)

@@ -25,10 +25,17 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
-from modicum.sources.base import CHUNK, Floats, Source, quiet, rows_of
+from modicum.sources.base import CHUNK, Floats, Source, rows_of, suppress_warnings
 from modicum.sources.labels import Coder, Dictionary, Label, LabelValues
-from modicum.sources.persons import OnLattice, Totals, few_rows, kept_rows, table_of, together
-from modicum.sources.reader import PassingOnce, RemoteSource, Scope, as_counted
+from modicum.sources.persons import (
+    OnLattice,
+    PersonTotals,
+    few_rows,
+    kept_rows,
+    table_of,
+    together,
+)
+from modicum.sources.reader import PassingRows, RemoteSource, Scope, as_counted, named_columns
 from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
 from modicum.summaries.sums import CountSummary
@@ -47,7 +54,7 @@ def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) ->
             f"by={by!r} says whose a row is: every group would be one protected person, of whom "
             "nothing can be told"
         )
-    if by == unit.order_by and source.check_order(by) == "moment":
+    if by == unit.order_by and source.check_order(by) == "datetime":
         raise InvalidArgument(
             f"by={by!r} already orders the rows of a person: pass a table with a copy of it"
         )
@@ -86,29 +93,23 @@ def count_keys(
     ``key`` decides what of a person is kept, as in :func:`modicum.sources.persons.reader_of`.
     """
     if isinstance(source, RemoteSource):
-        return source.count_keys(Scope.of(unit, [], entropy), by, entropy)
-    with quiet():
-        return _counted(source, unit, by, entropy, key)
-
-
-def _counted(
-    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None
-) -> dict[Any, int]:
+        return source.count_keys(Scope.of(unit, [], entropy, by), entropy)
     labels = Dictionary()
     counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
-    for chunk in source.chunks([], {by: labels}):
-        more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
-        more[: len(counts)] += counts
-        counts = more
-    keys = labels.keys()
-    if unit.column is not None:
-        # The order of ties must not depend on which label came first.
-        keys.sort(key=natural_order)
-        if unit.combine is None:
-            _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
-        else:
-            places = PersonGroups(source, unit, by, keys, key).chosen(entropy)
-        counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
+    with suppress_warnings():
+        for chunk in source.chunks([], {by: labels}):
+            more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
+            more[: len(counts)] += counts
+            counts = more
+        keys = labels.keys()
+        if unit.column is not None:
+            # The order of ties must not depend on which label came first.
+            keys.sort(key=natural_order)
+            if unit.combine is None:
+                _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
+            else:
+                places = PersonGroups(source, unit, by, keys, key).chosen(entropy)
+            counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
     return {each: n for each, n in zip(keys, counts[1:].tolist(), strict=True) if n}
 
 
@@ -143,7 +144,7 @@ class GroupReader(Sensitive):
         self._by = by
         self._keys = keys
         self._places = Places(keys)
-        self._columns = sorted({each for each in columns if each is not None})
+        self._columns = named_columns(columns)
         self._kept: list[NDArray[Any]] | None = None  # the rows of persons
         self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
 
@@ -154,7 +155,7 @@ class GroupReader(Sensitive):
                 self._scope = Scope.of(self._unit, self._columns, entropy, self._by, self._keys)
             return self._source.answer(self._scope, reads, entropy)
         reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
-        with quiet():
+        with suppress_warnings():
             if self._unit.column is not None and self._kept is None:
                 coders = {self._by: self._places}
                 _, self._kept = kept_rows(
@@ -171,22 +172,16 @@ class GroupReader(Sensitive):
                 yield chunk[Label(self._by)], {column: chunk[column] for column in columns}
             return
         groups, *values = self._kept
-        held = dict(zip(self._columns, values, strict=True))
+        kept: dict[str | None, Floats] = dict(zip(self._columns, values, strict=True))
+        kept[None] = rows_of(len(groups))
         for start in range(0, len(groups), CHUNK):
             part = slice(start, start + CHUNK)
-            here = groups[part].astype(np.int64)
-            yield (
-                here,
-                {
-                    each: rows_of(len(here)) if each is None else held[each][part]
-                    for each in columns
-                },
-            )
+            yield groups[part].astype(np.int64), {each: kept[each][part] for each in columns}
 
     def _read_apart(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         started: list[_Started] = []
         for group, ask in reads:
-            rows = _GroupRows(self, group, ask.column, entropy)
+            rows = self._rows_of(group, ask.column, entropy)
             started.append((group, ask.column, ask.reduction.begin(ask.lattice, rows)))
         waiting = started
         while waiting:
@@ -197,6 +192,13 @@ class GroupReader(Sensitive):
                 if (more := further_pass(each)) is not None
             ]
         return [accumulator.finish() for _, _, accumulator in started]
+
+    def _rows_of(self, group: int, column: str | None, entropy: Entropy) -> PassingRows:
+        def feed(accumulator: Accumulator[object]) -> None:
+            for groups, columns in self.rows([column]):
+                accumulator.update(columns[column][groups == group])
+
+        return PassingRows(entropy, feed)
 
     def _feed(self, started: Sequence[_Started]) -> None:
         routes: dict[tuple[int, str | None], _Route] = {}
@@ -243,7 +245,7 @@ class GroupReader(Sensitive):
             if (of_group := at_once.get(ask)) is not None:
                 return of_group(group)
             records = self._sorted[ask.column, ask.lattice].records(group)
-            return summary_of_held(ask.reduction, ask.lattice, records, PassingOnce(entropy))
+            return summary_of_held(ask.reduction, ask.lattice, records, PassingRows(entropy))
 
         return [summary(group, ask) for group, ask in reads]
 
@@ -270,23 +272,6 @@ class _Route:
             for accumulator in self.accumulators:
                 accumulator.update(x)
         self._waiting, self._rows = [], 0
-
-
-class _GroupRows(PassingOnce):
-    __slots__ = ("_column", "_group", "_reader")
-
-    def __init__(
-        self, reader: GroupReader, group: int, column: str | None, entropy: Entropy
-    ) -> None:
-        super().__init__(entropy)
-        self._reader = reader
-        self._group = group
-        self._column = column
-
-    def feed(self, accumulator: Accumulator[object]) -> None:
-        with quiet():
-            for groups, columns in self._reader.rows([self._column]):
-                accumulator.update(columns[self._column][groups == self._group])
 
 
 class PersonGroups(Sensitive):
@@ -343,28 +328,29 @@ class PersonGroups(Sensitive):
         assert combine is not None
         totals = self._totals(wanted)
         pairs, groups = self._choice(entropy)
-        for (column, lattice), records in totals.records(combine, len(self._pairs)):
+        for (column, lattice), each in totals.items():
             # No name of the table can be in the way of this one.
             by = f"group of {column!r}"
             values: dict[str, NDArray[Any]] = {by: groups}
             if column is not None:
-                values[column] = records[pairs]
+                values[column] = each.records(combine, len(self._pairs))[pairs]
             view = table_of(self._source, len(groups), values)
             self._readers[column, lattice] = GroupReader(
                 view, Unit(), by, range(len(self._keys)), [column]
             )
 
-    def _totals(self, wanted: Sequence[OnLattice]) -> Totals:
+    def _totals(self, wanted: Sequence[OnLattice]) -> dict[OnLattice, PersonTotals]:
         person = self._unit.column
         assert person is not None
         labels: dict[str, Coder] = {person: self._persons, self._by: Places(self._keys)}
-        totals = Totals(wanted)
-        with quiet():
-            for chunk in self._source.chunks(totals.columns, labels):
+        totals = {place: PersonTotals(place[1]) for place in wanted}
+        with suppress_warnings():
+            for chunk in self._source.chunks(list(dict.fromkeys(c for c, _ in wanted)), labels):
                 who, group = chunk[Label(person)], chunk[Label(self._by)]
                 there = (who >= 0) & (group >= 0)
                 pairs = self._pairs.codes(who[there] * len(self._keys) + group[there])
-                totals.add(pairs, {column: chunk[column][there] for column in totals.columns})
+                for (column, _), each in totals.items():
+                    each.add(pairs, chunk[column][there])
         return totals
 
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
@@ -476,6 +462,6 @@ class _WholeKeys:
 
     def places_of_floats(self, values: NDArray[np.float64]) -> Integers:
         """Return the place of each number; NaN and fractions have none."""
-        with quiet():
+        with suppress_warnings():
             whole = values.astype(np.int64)
             return np.where(whole == values, self.places(whole), -1)
