@@ -73,9 +73,9 @@ def _items(array: Any) -> Sequence[Hashable]:
 
 
 def arrow_batches(
-    batches: Iterable[Any], columns: Sequence[str], labels: Sequence[str]
+    batches: Iterable[Any], columns: Sequence[str | int], labels: Sequence[str | int]
 ) -> Iterator[TableBatch]:
-    """Convert columns of RecordBatches."""
+    """Convert columns of RecordBatches, by their names or places."""
     for batch in batches:
         yield TableBatch(
             [arrow_floats(batch.column(name)) for name in columns],

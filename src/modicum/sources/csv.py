@@ -17,7 +17,6 @@ the reader here. Only the time differs between the two.
 
 from __future__ import annotations
 
-import codecs
 import itertools
 import re
 from collections import Counter
@@ -271,14 +270,12 @@ def _header(path: str, name: str, dialect: Dialect) -> list[str]:
 
 
 def _is_utf8(path: str) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with Path(path).open("rb") as file:
-        try:
-            while block := file.read(1 << 20):
-                decoder.decode(block)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return False
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            while file.read(1 << 20):
+                pass
+    except UnicodeDecodeError:
+        return False
     return True
 
 

@@ -436,16 +436,11 @@ class _WholeKeys:
         """Take the numbers among the keys; None if there are none or one is not whole."""
         numbers: dict[int, int] = {}
         for place, key in enumerate(keys):
-            if type(key) is not int:
-                if not isinstance(key, Real | Decimal):
-                    continue
+            if type(key) is int or isinstance(key, Real | Decimal):
                 number: Any = key
                 if not abs(number) <= _LARGEST or number != int(number):  # a NaN is not either
                     return None
-                key = int(number)  # noqa: PLW2901
-            elif not -_LARGEST <= key <= _LARGEST:
-                return None
-            numbers[key] = place
+                numbers[int(number)] = place
         if not numbers:
             return None
         wholes, places = (np.array(list(each), np.int64) for each in (numbers, numbers.values()))

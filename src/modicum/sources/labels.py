@@ -113,7 +113,7 @@ class Dictionary(Sensitive):
         Labels that are text are also found by a value that has this text: ``find(5)`` finds the
         cell 5 of a CSV file. InvalidArgument for a key that cannot be a label, such as a list.
         """
-        key = _plain(key)
+        key = plain_label(key)
         if key is None or not isinstance(key, Hashable):
             raise InvalidArgument("a label must be a number, a text, a bool, a date or a moment")
         code = self._codes.get(key)
@@ -227,7 +227,8 @@ def label_items(values: LabelValues) -> Sequence[Any]:
     return items
 
 
-def _plain(key: object) -> object:
+def plain_label(key: Any) -> Any:
+    """Return the Python value of a label, a date and time in UTC."""
     if isinstance(key, np.generic):
         key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
     if isinstance(key, datetime) and key.tzinfo is not None:
