@@ -17,7 +17,7 @@ from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.sources.base import open_source
-from modicum.sources.persons import check_unit, reader_of
+from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
 from modicum.statistics.spec import Declaration
 
@@ -33,7 +33,7 @@ def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
     check_unit(source, unit)
     walks = run(
         queries,
-        reader_of(source, unit, [read_as(source, question.place, question.lattice)]),
+        TableReader(source, unit, [read_as(source, question.place, question.lattice)]),
         unit=unit,
         charge=lambda: None,
         entropy=SYSTEM,

@@ -14,7 +14,7 @@ from modicum.sources import csv_rows as module
 from modicum.sources.base import open_source
 from modicum.sources.csv_rows import Dialect, is_well_formed
 from modicum.sources.groups import reader_of_groups
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.sources.polars import streams
 from modicum.sources.reader import read, read_as
 from modicum.summaries.base import Read
@@ -124,7 +124,7 @@ def test_texts_and_numbers_of_one_column_are_told_apart(opened, name, keys) -> N
     reads = [Read("x", None, Count()), Read("x", LATTICE, Count()), Read("x", LATTICE, Tails(9))]
     columns = [read_as(source, each.column, each.lattice) for each in reads]
     grouped = unit if unit.combine is None else unit.in_groups(1)
-    whole = reader_of(source, unit, columns).read(reads, SYSTEM)
+    whole = TableReader(source, unit, columns).read(reads, SYSTEM)
     group = reader_of_groups(source, grouped, "by", keys, columns)
     for found in (whole, group.read([(0, ask) for ask in reads], SYSTEM)):
         assert [each.count for each in found] == [texts, numbers, numbers]

@@ -17,7 +17,7 @@ from modicum.sources import groups
 from modicum.sources.base import StreamSource, TableBatch, open_source
 from modicum.sources.files import prefetch
 from modicum.sources.groups import GroupReader, count_keys
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
@@ -64,7 +64,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 def test_rows_and_persons(table: Any, unit: Unit, loud: None) -> None:
     source = open_source(table)
     reads = [Read("x", LATTICE, Tails(2)), Read("x", None, Count()), Read("x", LATTICE, Records())]
-    tails, count, records = reader_of(source, unit, ["x"]).read(reads, SYSTEM)
+    tails, count, records = TableReader(source, unit, ["x"]).read(reads, SYSTEM)
     assert tails.count == count.count == len(records.all()) <= 4
 
 

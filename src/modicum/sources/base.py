@@ -449,11 +449,6 @@ def open_source(table: Any) -> Source:
 
     UnsupportedData for anything else, with what to pass instead; SourceError if a file is missing,
     or no installed engine reads it.
-
-    Examples
-    --------
-    >>> open_source(np.arange(3.0))
-    Source(engine='numpy')
     """
     if isinstance(table, Source):
         return table

@@ -159,16 +159,16 @@ def _files(text: str) -> list[str]:
     if path.is_file():
         return [text]
     if path.is_dir():
-        found = [file for file in path.rglob("*.parquet") if not _is_hidden(file, path)]
+        # Other programs leave files there for themselves, by a convention for names.
+        found = [
+            file
+            for file in path.rglob("*.parquet")
+            if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+        ]
     else:
         root = Path(path.anchor)
         found = list(root.glob(str(path.relative_to(root))))
     return sorted(str(file) for file in found if file.is_file())
-
-
-def _is_hidden(file: Path, folder: Path) -> bool:
-    """Whether other programs left the file there for themselves, by their convention for names."""
-    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
 def _check_local(text: str) -> None:
@@ -249,11 +249,8 @@ class _ParquetFiles(StreamSource):
                 raise SourceError(f"not all files of {self._label} declare {name!r} alike")
 
     def _count(self) -> int:
-        total = 0
-        for path in self._files:
-            with self._open(path, pre_buffer=False) as file:
-                total += file.metadata.num_rows
-        return total
+        read_metadata = import_module("pyarrow.parquet").read_metadata
+        return sum(read_metadata(path).num_rows for path in self._files)
 
 
 def _open_parquet(files: Sequence[str], label: str) -> Source:
@@ -286,11 +283,6 @@ def prefetch(batches: Generator[T, None, None]) -> Iterator[T]:
     It helps where the next item is made without the interpreter's lock. A failure of the generator
     is raised here, in its turn; when this iterator ends early, the thread finishes its item, and
     the generator is closed.
-
-    Examples
-    --------
-    >>> list(prefetch(number for number in range(3)))
-    [0, 1, 2]
     """
     end = object()
 

@@ -88,10 +88,7 @@ def reader_of_groups(
 def count_keys(
     source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None = None
 ) -> dict[Any, int]:
-    """Count the records of every label of a column, as the unit bounds them; sensitive.
-
-    ``key`` decides what of a person is kept, as in :func:`modicum.sources.persons.reader_of`.
-    """
+    """Count the records of every label of a column, as the unit bounds them; sensitive."""
     if isinstance(source, RemoteSource):
         return source.count_keys(Scope.of(unit, [], entropy, by), entropy)
     labels = Dictionary()
@@ -119,8 +116,7 @@ class GroupReader(Sensitive):
     Group i is made of the rows with ``keys[i]``; keys are public and different, and a key is also
     found by its text. Rows with other keys, or no key, are in no group. Of a person who is named by
     a column, at most ``unit.rows`` rows are read, over all groups; ``key`` decides which, as in
-    :func:`modicum.sources.persons.reader_of`. The constructor gets all columns that will be read,
-    checked.
+    :class:`~modicum.sources.persons.TableReader`. ``columns`` are all that will be read, checked.
     """
 
     __slots__ = (
@@ -379,8 +375,6 @@ class Places(Sensitive):
     --------
     >>> Places(["b", 5]).codes(["a", "b", None, "5", 5])
     array([-1,  0, -1,  1,  1])
-    >>> Places([7, 5]).codes(np.array([5, 6, 7]))
-    array([ 1, -1,  0])
     """
 
     __slots__ = ("_keys", "_labels", "_numbers", "_table")
@@ -399,17 +393,13 @@ class Places(Sensitive):
             if values.dtype == np.float64:
                 return self._numbers.places_of_floats(values)
         if self._table is None:
-            self._table = self._coded()
+            codes = self._labels.codes(self._keys)
+            texts = self._labels.codes([str(key) for key in self._keys])
+            self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all others
+            self._table[texts] = np.arange(len(self._keys))
+            self._table[codes] = np.arange(len(self._keys))
         # Whatever is not a key gets a code of its own after those of the keys.
         return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
-
-    def _coded(self) -> Integers:
-        codes = self._labels.codes(self._keys)
-        texts = self._labels.codes([str(key) for key in self._keys])
-        table = np.full(len(self._labels) + 1, -1)  # the last one is for all other labels
-        table[texts] = np.arange(len(self._keys))
-        table[codes] = np.arange(len(self._keys))
-        return table
 
 
 class _WholeKeys:

@@ -49,28 +49,14 @@ def check_unit(source: Source, unit: Unit) -> None:
         source.check_order(unit.order_by)
 
 
-def reader_of(
-    source: Source, unit: Unit, columns: Sequence[Column], key: int | None = None
-) -> TableReader:
-    """Return the reader of one run: of rows, or of the records of persons.
-
-    :func:`check_unit` has checked the unit; ``columns`` are all that the run will read, as
-    :func:`~modicum.sources.reader.read_as` names them. ``key`` decides which rows are kept at
-    random; without it a choice is fresh.
-    """
-    if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
-        raise InvalidArgument(
-            "a person's rows are not combined into one vector: use unit_of(column, max_rows=...), "
-            "or combine them beforehand"
-        )
-    return TableReader(source, unit, named_columns(columns), key)
-
-
 class TableReader(Sensitive):
-    """Computes reductions of the records of a source, for one run; see :func:`reader_of`.
+    """Computes reductions of the records of a source, for one run.
 
     Records are rows, at most m rows of each person (the same ones for all passes and columns), or
     one record a person (made for each column and lattice when it is first read).
+    :func:`check_unit` has checked the unit; ``columns`` are all that the run will read, as
+    :func:`~modicum.sources.reader.read_as` names them. ``key`` decides which rows are kept at
+    random; without it a choice is fresh.
     """
 
     __slots__ = ("_columns", "_combined", "_kept", "_key", "_scope", "_source", "_unit")
@@ -79,12 +65,17 @@ class TableReader(Sensitive):
         self,
         source: Source,
         unit: Unit = _ROWS,
-        columns: Sequence[str] = (),
+        columns: Sequence[Column] = (),
         key: int | None = None,
     ) -> None:
+        if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
+            raise InvalidArgument(
+                "a person's rows are not combined into one vector: use "
+                "unit_of(column, max_rows=...), or combine them beforehand"
+            )
         self._source = source
         self._unit = unit
-        self._columns = columns
+        self._columns = named_columns(columns)
         self._key = key
         self._scope: Scope | None = None  # of a table whose rows stay where they are
         self._kept: Source | None = None
@@ -159,7 +150,7 @@ def kept_rows(
 
     These are the integers of ``labels``, and the columns. Ties go to the lowest label first, so
     their order must be one of the labels, whatever else is in the table. The unit has a column, and
-    no ``combine``; ``key`` is as in :func:`reader_of`, and only without ``unit.order_by``.
+    no ``combine``; ``key`` is as in :class:`TableReader`, and only without ``unit.order_by``.
     """
     person, order = unit.column, unit.order_by
     assert person is not None
@@ -355,13 +346,6 @@ class PersonTotals(Sensitive):
     2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a person
     of up to 2^37 rows ([unit.4] on the proof page). Without a lattice values do not matter, only
     whether there are any.
-
-    Examples
-    --------
-    >>> totals = PersonTotals(Lattice.within((-8, 8), step=1))
-    >>> totals.add(np.array([0, 1, 0, 2]), np.array([3.0, 5.0, -6.0, np.nan]))
-    >>> totals.records("mean", 3), totals.records("sum", 3)
-    (array([-2.,  5., nan]), array([-3.,  5., nan]))
     """
 
     __slots__ = ("_lattice", "_totals")

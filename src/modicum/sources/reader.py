@@ -260,11 +260,6 @@ def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T
     erased at the end, so no log keeps it. The number of rows is rounded down to two digits. Only
     the main thread shows it: the parts of a table may be read in many threads at once.
     ``MODICUM_PROGRESS=off`` turns it off. Each item comes with how much it counts.
-
-    Examples
-    --------
-    >>> list(watched([(3, "a"), (2, "b")], "reading", "rows"))
-    ['a', 'b']
     """
     stream = sys.stderr
     main = threading.current_thread() is threading.main_thread()

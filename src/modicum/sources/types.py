@@ -114,7 +114,14 @@ def conversion(engine: str, declared: str, column: str | None) -> str | None:
     lower = declared.lower()
     kind = next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
     line = _LINES.get(engine, {}).get(kind)
-    return None if line is None else line.format(_reference(engine, column))
+    if line is None:
+        return None
+    if column is None:
+        return line.format("x")
+    mark = {"duckdb": '"', "spark": "`"}.get(engine)
+    if mark is not None:
+        return line.format(mark + column.replace(mark, 2 * mark) + mark)
+    return line.format(f"polars.col({column!r})" if engine == "polars" else f"t[{column!r}]")
 
 
 def label_kind(declared: str) -> str | None:
@@ -135,13 +142,3 @@ def label_kind(declared: str) -> str | None:
         return None
     lower = declared.lower()
     return next((kind for kind, names in _LABELS.items() if names.fullmatch(lower)), None)
-
-
-def _reference(engine: str, column: str | None) -> str:
-    """Write a column as in the user's code."""
-    if column is None:
-        return "x"
-    mark = {"duckdb": '"', "spark": "`"}.get(engine)
-    if mark is not None:
-        return mark + column.replace(mark, 2 * mark) + mark
-    return f"polars.col({column!r})" if engine == "polars" else f"t[{column!r}]"

@@ -25,7 +25,7 @@ from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
 from modicum.sources.groups import count_keys, reader_of_groups
 from modicum.sources.labels import Coder
-from modicum.sources.persons import check_unit, reader_of
+from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import PassingRows, RemoteSource, Scope, check_asks, named_columns
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
@@ -149,7 +149,7 @@ class Job:
         """Return the summaries of a part."""
         scope = self.scope
         if scope.by is None:
-            reader = reader_of(part, scope.unit, scope.columns, scope.key)
+            reader = TableReader(part, scope.unit, scope.columns, scope.key)
             return reader.read([ask for _, ask in self.reads], entropy)
         columns = scope.columns or [ask.column for _, ask in self.reads]
         groups = reader_of_groups(part, scope.unit, scope.by, scope.keys, columns, scope.key)
