@@ -22,7 +22,7 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.sources.arrays import ArrayColumn
+from modicum.sources.arrays import array_column
 from modicum.sources.base import MemorySource, open_source
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.sources.reader import Scope, read
@@ -132,7 +132,7 @@ class MadeUp(DistributedSource):
         known: list[list[Known]] = [[] for _ in range(MERGERS)]
         sizes = []
         for number in range(self.parts):
-            column = ArrayColumn(partition(number, self.rows))
+            column = array_column(partition(number, self.rows))
             part = MemorySource("made up", self.rows, lambda _, column=column: column, ["x"])
             sent = job.summarise(part, "")
             sizes.append(size(sent))

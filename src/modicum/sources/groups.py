@@ -35,7 +35,7 @@ from modicum.sources.persons import (
     table_of,
     together,
 )
-from modicum.sources.reader import PassingRows, RemoteSource, Scope, as_counted, named_columns
+from modicum.sources.reader import ColumnRows, RemoteSource, Scope, as_counted, named_columns
 from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
 from modicum.summaries.sums import CountSummary
@@ -78,11 +78,10 @@ def reader_of_groups(
     keys: Sequence[Hashable],
     columns: Sequence[str | None],
     key: int | None = None,
-) -> GroupReader | PersonGroups:
+) -> GroupReader:
     """Return the reader of one run; see :class:`GroupReader` for the parameters."""
-    if unit.combine is None or isinstance(source, RemoteSource):
-        return GroupReader(source, unit, by, keys, columns, key)
-    return PersonGroups(source, unit, by, keys, key)
+    of_rows = unit.combine is None or isinstance(source, RemoteSource)
+    return (GroupReader if of_rows else PersonGroups)(source, unit, by, keys, columns, key)
 
 
 def count_keys(
@@ -105,7 +104,7 @@ def count_keys(
             if unit.combine is None:
                 _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
             else:
-                places = PersonGroups(source, unit, by, keys, key).chosen(entropy)
+                places = PersonGroups(source, unit, by, keys, [], key).chosen(entropy)
             counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
     return {each: n for each, n in zip(keys, counts[1:].tolist(), strict=True) if n}
 
@@ -189,12 +188,12 @@ class GroupReader(Sensitive):
             ]
         return [accumulator.finish() for _, _, accumulator in started]
 
-    def _rows_of(self, group: int, column: str | None, entropy: Entropy) -> PassingRows:
+    def _rows_of(self, group: int, column: str | None, entropy: Entropy) -> ColumnRows:
         def feed(accumulator: Accumulator[object]) -> None:
             for groups, columns in self.rows([column]):
                 accumulator.update(columns[column][groups == group])
 
-        return PassingRows(entropy, feed)
+        return ColumnRows(entropy, feed)
 
     def _feed(self, started: Sequence[_Started]) -> None:
         routes: dict[tuple[int, str | None], _Route] = {}
@@ -241,7 +240,7 @@ class GroupReader(Sensitive):
             if (of_group := at_once.get(ask)) is not None:
                 return of_group(group)
             records = self._sorted[ask.column, ask.lattice].records(group)
-            return summary_of_held(ask.reduction, ask.lattice, records, PassingRows(entropy))
+            return summary_of_held(ask.reduction, ask.lattice, records, ColumnRows(entropy))
 
         return [summary(group, ask) for group, ask in reads]
 
@@ -270,7 +269,7 @@ class _Route:
         self._waiting, self._rows = [], 0
 
 
-class PersonGroups(Sensitive):
+class PersonGroups(GroupReader):
     """Reads one record of each person in each group, in at most ``unit.groups`` groups of each.
 
     A random choice that looks at one person's groups alone decides which of them count;
@@ -278,13 +277,10 @@ class PersonGroups(Sensitive):
     once, at the first pass, and holds for all columns and passes. A person has a group if they have
     a row with its key, whatever its values.
 
-    The parameters are those of :class:`GroupReader`, for a unit with ``combine``. Rows with other
-    keys, or no key, are dropped before anything else.
+    The unit has ``combine``. Rows with other keys, or no key, are dropped before anything else.
     """
 
-    __slots__ = (
-        "_by", "_kept", "_key", "_keys", "_pairs", "_persons", "_readers", "_source", "_unit",
-    )  # fmt: skip
+    __slots__ = ("_chosen", "_pairs", "_persons", "_readers")
 
     def __init__(
         self,
@@ -292,16 +288,13 @@ class PersonGroups(Sensitive):
         unit: Unit,
         by: str,
         keys: Sequence[Hashable],
+        columns: Sequence[str | None],
         key: int | None = None,
     ) -> None:
-        self._source = source
-        self._unit = unit
-        self._by = by
-        self._key = key
-        self._keys = keys
+        super().__init__(source, unit, by, keys, columns, key)
         # Kept between passes, so that a pair has one number whatever the order of the rows.
         self._persons, self._pairs = Dictionary(), Dictionary()
-        self._kept: tuple[Integers, Integers] | None = None
+        self._chosen: tuple[Integers, Integers] | None = None
         self._readers: dict[OnLattice, GroupReader] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
@@ -338,7 +331,7 @@ class PersonGroups(Sensitive):
     def _totals(self, wanted: Sequence[OnLattice]) -> dict[OnLattice, PersonTotals]:
         person = self._unit.column
         assert person is not None
-        labels: dict[str, Coder] = {person: self._persons, self._by: Places(self._keys)}
+        labels: dict[str, Coder] = {person: self._persons, self._by: self._places}
         totals = {place: PersonTotals(place[1]) for place in wanted}
         with suppress_warnings():
             for chunk in self._source.chunks(list(dict.fromkeys(c for c, _ in wanted)), labels):
@@ -351,15 +344,15 @@ class PersonGroups(Sensitive):
 
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
         """Choose groups of each person: the numbers of the pairs that are kept, and the groups."""
-        if self._kept is None:
+        if self._chosen is None:
             numbers = np.array(self._pairs.keys(), dtype=np.int64)
             persons, groups = np.divmod(numbers, len(self._keys))
             part = persons, None, [groups, np.arange(len(numbers))]
             _, groups, pairs = few_rows(
                 self._unit.groups, [part], self._persons, entropy, self._key
             )
-            self._kept = pairs, groups
-        return self._kept
+            self._chosen = pairs, groups
+        return self._chosen
 
 
 _DENSE = 16  # entries of a table for each key, if a table is to be used

@@ -146,10 +146,10 @@ def _complete(block: Floats) -> Floats:
     return block[~np.isnan(block).any(axis=1)]
 
 
-class PassingRows(Sensitive):
+class ColumnRows(Sensitive):
     """The :class:`~modicum.summaries.base.Rows` of a column.
 
-    Those that pass once, without ``feed``, give reductions only randomness.
+    Without ``feed`` they pass once, and reductions get only randomness from them.
     """
 
     __slots__ = ("_feed", "entropy", "fetchable")
@@ -171,13 +171,13 @@ class PassingRows(Sensitive):
             self._feed(accumulator)
 
 
-def _rows_of(source: Source, column: Column, entropy: Entropy) -> PassingRows:
+def _rows_of(source: Source, column: Column, entropy: Entropy) -> ColumnRows:
     def feed(accumulator: Accumulator[object]) -> None:
         if accumulator.reads:
             _feed(source, {column: [accumulator]})
 
     fetchable = None if isinstance(column, Columns) else source.fetchable(column)
-    return PassingRows(entropy, feed, fetchable)
+    return ColumnRows(entropy, feed, fetchable)
 
 
 def check_asks(source: Source, reads: Sequence[Read[Any]]) -> None:

@@ -26,7 +26,7 @@ from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
 from modicum.sources.groups import count_keys, reader_of_groups
 from modicum.sources.labels import Coder
 from modicum.sources.persons import TableReader, check_unit
-from modicum.sources.reader import PassingRows, RemoteSource, Scope, check_asks, named_columns
+from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 
@@ -163,7 +163,7 @@ class Job:
             _, ask = self.reads[question]
             asked = (ask.lattice, ask.reduction, ask.columns)
             if asked not in made:
-                begun = ask.reduction.begin(ask.lattice, PassingRows(SYSTEM))  # nothing is drawn
+                begun = ask.reduction.begin(ask.lattice, ColumnRows(SYSTEM))  # nothing is drawn
                 if ask.columns is not None:
                     begun.update(np.empty((0, len(ask.columns.names or (None,)))))
                 made[asked] = begun.finish()

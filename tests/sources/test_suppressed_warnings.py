@@ -117,7 +117,7 @@ def test_settings_do_not_leak_to_whoever_reads(loud: None) -> None:
     assert np.geterr() == before
 
 
-def test_a_thread_that_reads_ahead_is_quiet() -> None:
+def test_warnings_are_suppressed_in_the_thread_that_prefetches() -> None:
     def batches() -> Iterator[Any]:
         for _ in range(3):
             yield np.ones(2) / np.zeros(2)
