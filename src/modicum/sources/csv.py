@@ -40,13 +40,7 @@ from modicum.summaries.base import Integers, Sensitive
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BLANKS = " \t"
-MARKS = {
-    ",": ",",
-    ".": ".",
-    " ": " \u00a0\u202f",
-    "'": "'\u2019",
-    "_": "_",
-}
+MARKS = {",": ",", ".": ".", " ": " \u00a0\u202f", "'": "'\u2019", "_": "_"}
 """What may group digits, and how it may look."""
 
 
