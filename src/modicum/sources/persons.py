@@ -348,35 +348,35 @@ class PersonTotals(Sensitive):
     whether there are any.
     """
 
-    __slots__ = ("_lattice", "_totals")
+    __slots__ = ("_counts", "_highs", "_lattice", "_lows")
 
     def __init__(self, lattice: Lattice | None) -> None:
         self._lattice = lattice and lattice.linear
-        self._totals = np.zeros((3, 0), dtype=np.int64)  # counts, and sums in two limbs
+        self._counts = self._highs = self._lows = np.zeros(0, dtype=np.int64)
 
     def add(self, codes: Integers, x: Floats) -> None:
         """Take in values and the person of each; persons below 0 and NaN are dropped."""
         present = (codes >= 0) & ~np.isnan(x)
         codes = codes[present]
         self._grow(int(codes.max(initial=-1)) + 1)
-        counts, highs, lows = self._totals
-        np.add.at(counts, codes, 1)
+        np.add.at(self._counts, codes, 1)
         if self._lattice is not None:
             q = self._lattice.quantise(x[present])
-            np.add.at(highs, codes, q >> LIMB)
-            np.add.at(lows, codes, q & _LOW)
+            np.add.at(self._highs, codes, q >> LIMB)
+            np.add.at(self._lows, codes, q & _LOW)
 
     def records(self, combine: Combine, persons: int) -> Floats:
         """Return one number on the lattice for each person, NaN without values."""
         self._grow(persons)
-        there = self._totals[0, :persons] > 0
+        there = self._counts[:persons] > 0
         records = np.where(there, 0.0, np.nan)
         if self._lattice is None:
             return records
-        counts, highs, lows = self._totals[:, :persons][:, there]
+        highs, lows = self._highs[:persons][there], self._lows[:persons][there]
         highs, lows = highs + (lows >> LIMB), lows & _LOW
         if combine == "mean":
             # floor((2^26 h + l) / n): of h = n a + r it is 2^26 a + floor((2^26 r + l) / n).
+            counts = self._counts[:persons][there]
             whole, rest = np.divmod(highs, counts)
             q = (whole << LIMB) + ((rest << LIMB) + lows) // counts
         else:
@@ -387,7 +387,8 @@ class PersonTotals(Sensitive):
         return records
 
     def _grow(self, persons: int) -> None:
-        known = self._totals.shape[1]
+        known = len(self._counts)
         if persons > known:
-            more = np.zeros((3, max(persons, 2 * known) - known), dtype=np.int64)
-            self._totals = np.concatenate([self._totals, more], axis=1)
+            more = np.zeros(max(persons, 2 * known) - known, dtype=np.int64)
+            old = (self._counts, self._highs, self._lows)
+            self._counts, self._highs, self._lows = (np.concatenate([x, more]) for x in old)

@@ -152,17 +152,21 @@ class ColumnRows(Sensitive):
     Without ``feed`` they pass once, and reductions get only randomness from them.
     """
 
-    __slots__ = ("_feed", "entropy", "fetchable")
+    __slots__ = ("_feed", "_fetch", "entropy")
 
     def __init__(
         self,
         entropy: Entropy,
         feed: Callable[[Accumulator[object]], None] | None = None,
-        fetchable: Fetchable | None = None,
+        fetch: Callable[[], Fetchable | None] = lambda: None,
     ) -> None:
         self.entropy = entropy
-        self.fetchable = fetchable
         self._feed = feed
+        self._fetch = fetch
+
+    @property
+    def fetchable(self) -> Fetchable | None:
+        return self._fetch()
 
     def feed(self, accumulator: Accumulator[object]) -> None:
         if self._feed is None:
@@ -176,8 +180,10 @@ def _rows_of(source: Source, column: Column, entropy: Entropy) -> ColumnRows:
         if accumulator.reads:
             _feed(source, {column: [accumulator]})
 
-    fetchable = None if isinstance(column, Columns) else source.fetchable(column)
-    return ColumnRows(entropy, feed, fetchable)
+    def fetch() -> Fetchable | None:
+        return None if isinstance(column, Columns) else source.fetchable(column)
+
+    return ColumnRows(entropy, feed, fetch)
 
 
 def check_asks(source: Source, reads: Sequence[Read[Any]]) -> None:
