@@ -22,9 +22,9 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.sources.arrays import ArrayColumn
+from modicum.sources.arrays import array_column
 from modicum.sources.base import MemorySource, open_source
-from modicum.sources.cluster.jobs import DistributedSource, Job, Known, ReadJob
+from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.sources.reader import Scope, read
 from modicum.statistics.split import first_reduction
 from modicum.summaries.base import Read
@@ -43,11 +43,11 @@ def partition(number: int, rows: int) -> NDArray[np.float64]:
     return default_rng(number).lognormal(8, 1.5, rows)
 
 
-def job_of(epsilon: str) -> ReadJob:
+def job_of(epsilon: str) -> Job:
     """The asks of the first pass of a mean: both tails or a count, and two secret subsamples."""
     first = first_reduction(LATTICE, BudgetSplit(PureDP(Fraction(epsilon))), "clip")
     reads: Sequence[Any] = (first, PartRecords(2), ClippedSum(-(2**40), 2**40))
-    return ReadJob(Scope(), None, VERSION, tuple((0, Read(None, LATTICE, a)) for a in reads))
+    return Job(Scope(), None, VERSION, tuple((0, Read(None, LATTICE, a)) for a in reads))
 
 
 def timed(action: Callable[[], list[Known]]) -> tuple[float, list[Known]]:
@@ -61,7 +61,7 @@ def size(known: Sequence[Known]) -> int:
     return sum(len(data) for _, data in known)
 
 
-def grown(job: ReadJob, merged: Sequence[Any], rows: int) -> list[str]:
+def grown(job: Job, merged: Sequence[Any], rows: int) -> list[str]:
     """Merge what is known with itself until it stands for ``rows`` rows: a tree of that height.
 
     Its secret subsamples are then of copies, not of people; their sizes are what they would be.
@@ -132,7 +132,7 @@ class MadeUp(DistributedSource):
         known: list[list[Known]] = [[] for _ in range(MERGERS)]
         sizes = []
         for number in range(self.parts):
-            column = ArrayColumn(partition(number, self.rows))
+            column = array_column(partition(number, self.rows))
             part = MemorySource("made up", self.rows, lambda _, column=column: column, ["x"])
             sent = job.summarise(part, "")
             sizes.append(size(sent))

@@ -18,7 +18,7 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources.base import open_source
 from modicum.sources.groups import reader_of_groups
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
@@ -266,7 +266,7 @@ def test_every_kind_of_table_gives_the_same_integers(kind, tmp_path) -> None:
     ]
     for unit in units:
         summaries = [
-            reader_of(source, unit, ["dep_delay"]).read(ASKS, SYSTEM) for source in (one, other)
+            TableReader(source, unit, ["dep_delay"]).read(ASKS, SYSTEM) for source in (one, other)
         ]
         assert summaries[0] == summaries[1]
         summaries = [

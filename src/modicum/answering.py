@@ -16,7 +16,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.signature import asked, dressed, released_as
 from modicum.sources.base import open_source
-from modicum.sources.persons import check_unit, reader_of
+from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
 from modicum.statistics.spec import Declaration
 
@@ -27,7 +27,7 @@ def answered(query: Query[R], table: Table, unit: Unit, account: str) -> R:
     check_column(source, query.place, query.lattice)
     query = fitted(query, source, query.budget.kind)
     check_unit(source, unit)
-    reader = reader_of(source, unit, [read_as(source, query.place, query.lattice)])
+    reader = TableReader(source, unit, [read_as(source, query.place, query.lattice)])
     runs = run({"answer": query}, reader, unit=unit, charge=lambda: None, entropy=SYSTEM)
     return recorded(query, runs["answer"], source, unit, account, SYSTEM)
 

@@ -32,7 +32,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun, run, run_groups
 from modicum.sources.base import Source, open_source
 from modicum.sources.groups import check_groups, count_keys, reader_of_groups
-from modicum.sources.persons import check_unit, reader_of
+from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
 from modicum.version import VERSION
 
@@ -179,7 +179,7 @@ class Curator(Statistics):
             if done is not None:
                 return done
             places = [read_as(self._source, each.place, each.lattice) for each in queries.values()]
-            rows = reader_of(self._source, self._unit, places)
+            rows = TableReader(self._source, self._unit, places)
             runs = run(queries, rows, unit=self._unit, charge=pending.charge, entropy=self._entropy)
             releases = {
                 name: self._release(queries[name], live, self._unit, pending)

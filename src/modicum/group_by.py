@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn
-
-import numpy as np
 
 from modicum.array_release import GroupedRelease
 from modicum.errors import InvalidArgument, no_attribute
@@ -18,6 +16,7 @@ from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import ApproxDP
 from modicum.release import Entry, Release
 from modicum.runtime.query import Query
+from modicum.sources.labels import plain_label
 
 Answer = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 
@@ -91,7 +90,7 @@ def key_event(budget: Budget | None) -> ApproxDP:
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "number": ((Real, Decimal), "numbers"),
     "date": ((date,), "dates"),
-    "moment": ((date,), "moments"),
+    "datetime": ((date,), "moments"),
 }
 
 
@@ -99,7 +98,7 @@ def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[A
     """Read public keys; errors depend on them and on the declared kind of the column."""
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {keys!r}")
-    read = tuple(_plain(key) for key in keys)
+    read = tuple(plain_label(key) for key in keys)
     if not read:
         raise InvalidArgument("keys is empty: name the groups, or give key_budget= to draw them")
     known = (str, Real, Decimal, date)
@@ -120,12 +119,3 @@ def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[A
     if twice:
         raise InvalidArgument(f"keys must be different, but there are several {twice[:10]}")
     return read
-
-
-def _plain(key: Any) -> Any:
-    """The Python value of a key, a date and time in UTC."""
-    if isinstance(key, np.generic):
-        key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
-    if isinstance(key, datetime) and key.tzinfo is not None:
-        key = key.astimezone(UTC).replace(tzinfo=None)
-    return key

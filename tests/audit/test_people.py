@@ -21,7 +21,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import PureDP, event_of
 from modicum.runtime.replay import replay
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read
 from modicum.summaries.tails import Tails
 from tests.sources.test_distributed import Cluster
@@ -36,7 +36,7 @@ class People(Remembered):
 
     def __init__(self, table) -> None:
         super().__init__(table)
-        self._people = reader_of(Rows(table.rows), table.unit, ["x"])
+        self._people = TableReader(Rows(table.rows), table.unit, ["x"])
 
     def check(self, column) -> None:
         pass
@@ -176,7 +176,7 @@ def test_the_choices_of_the_reader_are_those_of_the_mixture() -> None:
     unit, entropy = mo.unit_of("id", max_rows=2), SeededEntropy("choices")
     found = Counter()
     for _ in range(300):
-        reader = reader_of(Rows(rows), unit, ["x"])
+        reader = TableReader(Rows(rows), unit, ["x"])
         (tails,) = reader.read([Read("x", Lattice(-8.0, 8.0, 1.0), Tails(100))], entropy)
         found[tuple(sorted([*tails.low.tolist(), *tails.high.tolist()]))] += 1
     assert set(found) == {tuple(sorted(x for *_, x in kept)) for kept, _ in selections(rows, 2)}
@@ -202,7 +202,7 @@ class InParts(People):
             pa.array([row[i] for row in table.rows], kind) for i, kind in enumerate(fields.values())
         ]
         rows = pa.table(dict(zip(fields, columns, strict=True)))
-        self._people = reader_of(Cluster([rows[i : i + 1] for i in range(4)]), table.unit, ["x"])
+        self._people = TableReader(Cluster([rows[i : i + 1] for i in range(4)]), table.unit, ["x"])
 
     def read(self, reads, entropy):
         return super().read(reads, SeededEntropy("key"))

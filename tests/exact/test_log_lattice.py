@@ -10,7 +10,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice, _logarithms
-from modicum.sources.reader import PassingOnce
+from modicum.sources.reader import ColumnRows
 from modicum.summaries.base import CHUNK, Quantiser
 from modicum.summaries.cells import Cells
 from modicum.summaries.grouped import summary_of_sorted
@@ -71,7 +71,7 @@ def test_summaries_read_the_same_integers() -> None:
 )
 def test_records_that_are_held_are_read_once(asked) -> None:
     lattice = LogLattice.within((1e-3, 1e6))
-    accumulator = asked.begin(lattice, PassingOnce(SeededEntropy("held")))
+    accumulator = asked.begin(lattice, ColumnRows(SeededEntropy("held")))
     accumulator.update(X)
     held = np.sort(lattice.quantise(X))
     assert (

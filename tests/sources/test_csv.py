@@ -12,9 +12,9 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit, unit_of
 from modicum.sources import csv_rows as module
 from modicum.sources.base import open_source
-from modicum.sources.csv_rows import is_well_formed
+from modicum.sources.csv_rows import Dialect, is_well_formed
 from modicum.sources.groups import reader_of_groups
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.sources.polars import streams
 from modicum.sources.reader import read, read_as
 from modicum.summaries.base import Read
@@ -124,7 +124,7 @@ def test_texts_and_numbers_of_one_column_are_told_apart(opened, name, keys) -> N
     reads = [Read("x", None, Count()), Read("x", LATTICE, Count()), Read("x", LATTICE, Tails(9))]
     columns = [read_as(source, each.column, each.lattice) for each in reads]
     grouped = unit if unit.combine is None else unit.in_groups(1)
-    whole = reader_of(source, unit, columns).read(reads, SYSTEM)
+    whole = TableReader(source, unit, columns).read(reads, SYSTEM)
     group = reader_of_groups(source, grouped, "by", keys, columns)
     for found in (whole, group.read([(0, ask) for ask in reads], SYSTEM)):
         assert [each.count for each in found] == [texts, numbers, numbers]
@@ -246,7 +246,7 @@ def test_both_readers_agree(path, text, block) -> None:
     assert len(values(fast, None)) == len(values(plain, None)) == len(values(plain, column))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        assert (is_well_formed(path) and streams()) == fast._polars_agrees()
+        assert (is_well_formed(path, Dialect()) and streams()) == fast._polars_agrees()
 
 
 @pytest.mark.parametrize(
@@ -267,4 +267,4 @@ def test_both_readers_agree(path, text, block) -> None:
 def test_well_formed(tmp_path, text, sound) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(text.encode())
-    assert is_well_formed(str(path)) == sound
+    assert is_well_formed(str(path), Dialect()) == sound

@@ -59,7 +59,7 @@ def check_file(path: str, seed: int) -> bool:
                 np.concatenate([np.empty(0), *(chunk[each] for chunk in chunks)]).tolist()
                 for each in (name, count, Label(name))
             )
-            np.testing.assert_array_equal(x, [numbers.value(cell) for cell in known])
+            np.testing.assert_array_equal(x, [numbers.reader()(cell) for cell in known])
             assert [each == 0 for each in there] == [cell != "" for cell in known]
             labels = [*texts[name].keys(), ""]
             assert [labels[int(code)] for code in codes] == known
@@ -207,5 +207,5 @@ def test_both_readers_read_the_same_numbers(path, cells, place) -> None:
     numbers = NUMBERS[place]
     table = pl.DataFrame({"x": cells}).select(numbers.polars(pl.col("x")))
     np.testing.assert_array_equal(
-        table["x"].fill_null(np.nan).to_numpy(), [numbers.value(each) for each in cells]
+        table["x"].fill_null(np.nan).to_numpy(), [numbers.reader()(each) for each in cells]
     )

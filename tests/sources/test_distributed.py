@@ -14,7 +14,7 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources.base import open_source
 from modicum.sources.cluster import jobs as module
-from modicum.sources.cluster.jobs import DistributedSource, Job, Known, ReadJob
+from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.sources.reader import Scope, read
 from modicum.summaries import subsample
 from modicum.summaries.base import Read
@@ -197,7 +197,7 @@ def test_a_seed_travels_only_if_the_entropy_is_no_secret() -> None:
 
 def test_parts_draw_from_streams_of_their_own() -> None:
     rows = np.arange(64.0)
-    job = ReadJob(Scope(), "7", VERSION, ((0, Read("x", LATTICE, PartRecords(2))),))
+    job = Job(Scope(), "7", VERSION, ((0, Read("x", LATTICE, PartRecords(2))),))
     part = open_source(pa.table({"x": rows}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsample, "kept_level", lambda _: 1)
@@ -209,7 +209,7 @@ def test_parts_draw_from_streams_of_their_own() -> None:
 
 
 def test_workers_of_another_version_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = ReadJob(Scope(), None, VERSION, ((0, Read("x", LATTICE, Count())),))
+    job = Job(Scope(), None, VERSION, ((0, Read("x", LATTICE, Count())),))
     monkeypatch.setattr(module, "VERSION", "99")
     part = open_source(pa.table({"x": [1.0]}))
     for action in (lambda: job.summarise(part, ""), lambda: job.merge([], "")):

@@ -20,7 +20,7 @@ from modicum.errors import (
     UnsupportedData,
 )
 from modicum.sources.base import open_source
-from modicum.sources.files import read_ahead
+from modicum.sources.files import prefetch
 from tests.sources.engines import file_of, folder_of, same, table_of, values, without
 
 ENGINES = {"pyarrow": (), "polars": ("pyarrow",), "duckdb": ("pyarrow", "polars")}
@@ -301,7 +301,7 @@ class Numbers:
 @pytest.mark.parametrize("count", [0, 1, 2, 50])
 def test_all_items_come_in_order_from_one_other_thread(count: int) -> None:
     numbers = Numbers(count)
-    assert list(read_ahead(iter(numbers))) == list(range(count))
+    assert list(prefetch(iter(numbers))) == list(range(count))
     assert numbers.closed
     assert len(numbers.threads) == min(count, 1)
     assert threading.get_ident() not in numbers.threads
@@ -309,15 +309,15 @@ def test_all_items_come_in_order_from_one_other_thread(count: int) -> None:
 
 def test_one_item_is_held_at_most() -> None:
     numbers = Numbers(10)
-    for item in read_ahead(iter(numbers)):
+    for item in prefetch(iter(numbers)):
         assert numbers.made <= item + 2
 
 
 def test_a_failure_comes_after_the_items_before_it() -> None:
     numbers = Numbers(3, failing=True)
     with pytest.raises(OSError, match="the disk is gone"):
-        list(read_ahead(iter(numbers)))
-    items = read_ahead(iter(Numbers(3, failing=True)))
+        list(prefetch(iter(numbers)))
+    items = prefetch(iter(Numbers(3, failing=True)))
     assert [next(items), next(items), next(items)] == [0, 1, 2]
     with pytest.raises(OSError, match="the disk is gone"):
         next(items)
@@ -327,7 +327,7 @@ def test_a_failure_comes_after_the_items_before_it() -> None:
 def test_an_early_end_closes_the_generator_and_its_thread() -> None:
     before = threading.active_count()
     numbers = Numbers(10)
-    items = read_ahead(iter(numbers))
+    items = prefetch(iter(numbers))
     assert next(items) == 0
     items.close()  # type: ignore[attr-defined]
     assert numbers.closed

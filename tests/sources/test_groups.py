@@ -170,7 +170,7 @@ def test_ties_of_a_person_do_not_depend_on_others() -> None:
 
 def test_rows_of_a_group_have_no_positions() -> None:
     reader = GroupReader(open_source(TABLE), Unit(), "g", KEYS, ["x"])
-    assert module._GroupRows(reader, 0, "x", SYSTEM).fetchable is None
+    assert reader._rows_of(0, "x", SYSTEM).fetchable is None
 
 
 def test_an_array_has_no_groups() -> None:

@@ -285,15 +285,15 @@ def test_types_by_name() -> None:
     kinds = {
         "number": "int64 Int64 bool boolean[pyarrow] HUGEINT decimal128(3,2)",
         "text": "string str large_string[pyarrow] String VARCHAR UUID string_view",
-        "moment": "datetime64[ns] TIMESTAMP_S timestamp[us][pyarrow] datetime64[us,UTC]",
+        "datetime": "datetime64[ns] TIMESTAMP_S timestamp[us][pyarrow] datetime64[us,UTC]",
         "date": "date32[day] Date DATE date32[day][pyarrow]",
         "labels": "category Categorical Enum(categories=['a'])",
         "object": "object",
     }
     for kind, names in kinds.items():
         assert {label_kind(name) for name in names.split()} == {kind}
-    assert label_kind("TIMESTAMP WITH TIME ZONE") == "moment"
-    assert label_kind("Datetime(time_unit='us', time_zone=None)") == "moment"
+    assert label_kind("TIMESTAMP WITH TIME ZONE") == "datetime"
+    assert label_kind("Datetime(time_unit='us', time_zone=None)") == "datetime"
     assert label_kind("dictionary<values=string, indices=int32, ordered=0>[pyarrow]") == "text"
     refused = (
         "complex128 timedelta64[ns] BLOB binary VARCHAR[] list<item:string> TIME period[D] null"

@@ -21,7 +21,7 @@ from modicum.exact.lattice import Lattice
 from modicum.sources import persons as module
 from modicum.sources.base import StreamSource, TableBatch, open_source
 from modicum.sources.labels import Datetimes, Dictionary, Encoded
-from modicum.sources.persons import DrawnRows, PersonTotals, SmallestRows, check_unit, reader_of
+from modicum.sources.persons import PersonTotals, SampledRows, SmallestRows, TableReader, check_unit
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
@@ -64,7 +64,7 @@ class Rows(StreamSource):
 
 def records(source, unit, lattice=LATTICE, entropy=SYSTEM) -> list[int]:
     """Lattice integers of the records, sorted."""
-    reader = reader_of(open_source(source), unit, ["x"])
+    reader = TableReader(open_source(source), unit, ["x"])
     (tails,) = reader.read([Read("x", lattice, Tails(10_000))], entropy)
     return sorted([*tails.low.tolist(), *tails.high.tolist()])
 
@@ -143,7 +143,7 @@ def test_all_engines_give_the_same_integers(engine, name, tmp_path) -> None:
     unit = UNITS[name]
     check_unit(source, unit)
     assert records(source, unit, WIDE) == expected(rows, unit, WIDE)
-    (rows_counted, values_counted) = reader_of(source, unit, ["x", None]).read(
+    (rows_counted, values_counted) = TableReader(source, unit, ["x", None]).read(
         [Read(None, None, Count()), Read("x", None, Count())], SYSTEM
     )
     groups = by_person(rows)
@@ -199,13 +199,13 @@ def test_a_choice_holds_for_all_passes_and_columns_of_a_run() -> None:
     x = np.arange(1000.0)
     frame = pl.DataFrame({"id": [i // 20 for i in range(1000)], "x": x, "y": -x})
     unit = mo.unit_of("id", max_rows=3)
-    reader = reader_of(open_source(frame), unit, ["x", "y"])
+    reader = TableReader(open_source(frame), unit, ["x", "y"])
     reads = [Read(each, WIDE, Tails(1000)) for each in "xy"]
     (one, other), (again, _) = (reader.read(reads, SYSTEM) for _ in range(2))
     assert one == again
     assert one.count == 150
     assert one.low.tolist() == sorted((-other.low).tolist())
-    assert one != reader_of(open_source(frame), unit, ["x", "y"]).read(reads, SYSTEM)[0]
+    assert one != TableReader(open_source(frame), unit, ["x", "y"]).read(reads, SYSTEM)[0]
 
 
 @pytest.mark.parametrize("unit", [mo.unit_of("id", max_rows=2), RULES["mean"]], ids=str)
@@ -279,7 +279,7 @@ def test_what_cannot_tell_persons_is_refused_by_the_schema(tmp_path) -> None:
 def test_readers_show_and_give_away_nothing() -> None:
     source = Rows([("secret", 1.0, 2.0)])
     for unit in (mo.unit_of("id", max_rows=1), RULES["sum"], mo.unit_of(rows=1)):
-        reader = reader_of(source, unit, ["x"])
+        reader = TableReader(source, unit, ["x"])
         reader.read([Read("x", LATTICE, Count())], SYSTEM)
         assert repr(reader) == f"{type(reader).__name__}()"
         for leak in (copy.copy, copy.deepcopy, pickle.dumps):
@@ -318,7 +318,7 @@ def test_a_view_is_like_an_array_of_its_records() -> None:
     table, rows = people_table()
     unit = UNITS["by number"]
     reads = [Read("x", WIDE, Tails(7)), Read("x", None, Count())]
-    got = reader_of(open_source(table), unit, ["x"]).read(reads, SYSTEM)
+    got = TableReader(open_source(table), unit, ["x"]).read(reads, SYSTEM)
     plain = np.array(first_rows(rows, 3), dtype=float)
     assert got == read(open_source(pl.DataFrame({"x": plain})), reads, SYSTEM)
 
@@ -464,7 +464,7 @@ def test_no_more_rows_of_a_person_are_kept_by_a_key_than_agreed() -> None:
     persons = Dictionary()
     codes = persons.codes(["a"] * 9 + ["b"] * 2 + ["c"] * 3)
     for key in range(20):
-        rows = DrawnRows(3, key, persons)
+        rows = SampledRows(3, key, persons)
         rows.add(codes, [np.arange(14.0)])
         owners, values = rows.kept()
         assert np.bincount(owners).tolist() == [3, 2, 3]

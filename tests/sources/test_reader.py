@@ -16,7 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources import arrays, reader
 from modicum.sources.base import open_source
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.sources.reader import check_column, read, watched
 from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.sums import Count
@@ -123,7 +123,7 @@ def test_single_columns_and_vectors_share_a_pass() -> None:
 
 def test_a_few_rows_of_each_person() -> None:
     table = pd.DataFrame({"who": [1, 1, 1, 2], "x": [1.0, 2, 3, 4], "y": [1.0, 2, 3, 4]})
-    reader = reader_of(open_source(table), Unit(2, "who"), [NAMES])
+    reader = TableReader(open_source(table), Unit(2, "who"), [NAMES])
     reads = [Read(None, LATTICE, Kept(), NAMES)]
     (seen,), (again,) = (reader.read(reads, SeededEntropy(3)) for _ in range(2))
     rows = np.concatenate(seen)
@@ -135,7 +135,7 @@ def test_a_few_rows_of_each_person() -> None:
 def test_combined_persons_are_refused() -> None:
     source = open_source(pd.DataFrame({"who": [1], "x": [1.0], "y": [1.0]}))
     with pytest.raises(InvalidArgument, match="combined"):
-        reader_of(source, Unit(1, "who", combine="mean"), [NAMES])
+        TableReader(source, Unit(1, "who", combine="mean"), [NAMES])
 
 
 REFUSED = [
@@ -240,7 +240,7 @@ def test_the_line_is_erased_when_reading_stops_early(monkeypatch: pytest.MonkeyP
 def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(reader, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(reader, "_SILENT_SECONDS", 0.0)
     modicum.mean(np.arange(200_000.0), within=(-1e9, 1e9), epsilon=1)
     assert "modicum: reading, 65,000 rows so far" in terminal.getvalue()
 

@@ -26,7 +26,7 @@ from modicum.sources.base import open_source
 from modicum.sources.cluster.jobs import Job, KeyCounts, Known
 from modicum.sources.groups import GroupReader, count_keys, reader_of_groups
 from modicum.sources.labels import Dictionary
-from modicum.sources.persons import DrawnRows, check_unit, reader_of
+from modicum.sources.persons import SampledRows, TableReader, check_unit
 from modicum.sources.reader import read
 from modicum.summaries import brackets, subsample
 from modicum.summaries.base import Read
@@ -72,8 +72,8 @@ def test_persons_have_the_records_of_a_local_table(make: Any, name: str) -> None
     assert records(source, unit, WIDE) == expected(rows, unit, WIDE)
     reads = [Read(None, None, Count()), Read("x", None, Count()), Read("name", None, Count())]
     columns = ["x", "name", None]
-    got = reader_of(source, unit, columns).read(reads, SYSTEM)
-    assert got == reader_of(open_source(table), unit, columns).read(reads, SYSTEM)
+    got = TableReader(source, unit, columns).read(reads, SYSTEM)
+    assert got == TableReader(open_source(table), unit, columns).read(reads, SYSTEM)
 
 
 LABELS = {
@@ -97,11 +97,11 @@ def test_equal_labels_are_one_person_and_one_group(make: Any, name: str) -> None
         pytest.skip("pandas makes objects of these, and Dask texts of objects")
     unit = mo.unit_of("id", max_rows=2, order_by="x")
     reads = [Read("x", WIDE, Tails(50)), Read(None, None, Count())]
-    got = reader_of(source, unit, ["x"]).read(reads, SYSTEM)
-    assert got == reader_of(open_source(table), unit, ["x"]).read(reads, SYSTEM)
+    got = TableReader(source, unit, ["x"]).read(reads, SYSTEM)
+    assert got == TableReader(open_source(table), unit, ["x"]).read(reads, SYSTEM)
     one = mo.unit_of("id", combine="sum")
-    assert reader_of(source, one, []).read(reads, SYSTEM)[0].low.tolist() == (
-        reader_of(open_source(table), one, []).read(reads, SYSTEM)[0].low.tolist()
+    assert TableReader(source, one, []).read(reads, SYSTEM)[0].low.tolist() == (
+        TableReader(open_source(table), one, []).read(reads, SYSTEM)[0].low.tolist()
     )
     grouped = count_keys(source, Unit(), "id", SYSTEM)
     assert grouped == count_keys(open_source(table), Unit(), "id", SYSTEM)
@@ -118,7 +118,7 @@ def test_a_random_choice_holds_for_all_jobs_of_a_run(make: Any) -> None:
     x = np.arange(1000.0)
     table = pa.table({"id": [i // 20 for i in range(1000)], "x": x, "y": -x})
     source, unit = make(table), mo.unit_of("id", max_rows=3)
-    reader = reader_of(source, unit, ["x", "y"])
+    reader = TableReader(source, unit, ["x", "y"])
     reads = [Read(each, WIDE, Tails(1000)) for each in "xy"]
     one, other = reader.read(reads, SYSTEM)
     (again,) = reader.read(reads[:1], SYSTEM)
@@ -127,7 +127,7 @@ def test_a_random_choice_holds_for_all_jobs_of_a_run(make: Any) -> None:
     kept = Counter((one.low * WIDE.step).astype(int) // 20)
     assert set(kept.values()) == {3}
     assert len(kept) == 50
-    assert one != reader_of(source, unit, ["x", "y"]).read(reads, SYSTEM)[0]
+    assert one != TableReader(source, unit, ["x", "y"]).read(reads, SYSTEM)[0]
 
 
 def chosen_pairs(rows: list[tuple[str, float]], entropy: SeededEntropy, times: int) -> list[int]:
@@ -150,8 +150,8 @@ def test_a_random_choice_is_uniform_and_the_test_would_see_a_bias(
     pairs = {1 << a | 1 << b: 1 / 15 for a, b in itertools.combinations(range(1, 7), 2)}
     drawn = chosen_pairs(rows, SeededEntropy("pairs"), 1500)
     assert p_value(drawn, pairs) > ACCEPT
-    tags = DrawnRows._tags
-    monkeypatch.setattr(DrawnRows, "_tags", lambda *a: tags(*a) >> np.uint64(62))
+    tags = SampledRows._tags
+    monkeypatch.setattr(SampledRows, "_tags", lambda *a: tags(*a) >> np.uint64(62))
     assert p_value(chosen_pairs(rows, SeededEntropy("pairs"), 1500), pairs) < REJECT
 
 
@@ -456,7 +456,7 @@ def test_a_row_is_drawn_by_the_label_not_its_code() -> None:
     kept = []
     for order in (["a", "b"], ["b", "a"]):
         persons = Dictionary()
-        rows = DrawnRows(3, 5, persons)
+        rows = SampledRows(3, 5, persons)
         for name in order:
             rows.add(persons.codes([name] * 40), [x])
         codes, values = rows.kept()

@@ -16,7 +16,7 @@ from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources.base import open_source
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.sources.reader import check_column, read
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.cells import SpreadCounts
@@ -156,7 +156,7 @@ PERSONS = pa.table(
 def test_the_first_rows_of_persons_are_those_of_a_local_table(make: Any, order_by: str) -> None:
     unit = mo.unit_of("id", max_rows=3, order_by=order_by)
     got, expected = (
-        reader_of(source, unit, [NAMES]).read(ASKS, SYSTEM)
+        TableReader(source, unit, [NAMES]).read(ASKS, SYSTEM)
         for source in (make(PERSONS), open_source(PERSONS))
     )
     assert got == expected
@@ -166,12 +166,12 @@ def test_the_first_rows_of_persons_are_those_of_a_local_table(make: Any, order_b
 def test_a_random_choice_holds_for_all_jobs_and_columns(make: Any) -> None:
     unit, other = mo.unit_of("id", max_rows=3), Columns(("t",))
     source = make(PERSONS)
-    reader = reader_of(source, unit, [NAMES, other])
+    reader = TableReader(source, unit, [NAMES, other])
     reads = [Read(None, LATTICE, SpreadCounts(), each) for each in (NAMES, other)]
     (first,), (again, beside) = (reader.read(each, SYSTEM) for each in (reads[:1], reads))
     assert first == again
     assert (first.count <= 120, beside.count) == (True, 120)
-    assert first != reader_of(source, unit, [NAMES, other]).read(reads, SYSTEM)[0]
+    assert first != TableReader(source, unit, [NAMES, other]).read(reads, SYSTEM)[0]
 
 
 def test_combined_persons_are_refused(make: Any) -> None:

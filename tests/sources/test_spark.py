@@ -14,7 +14,7 @@ from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources.base import open_source
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
@@ -190,7 +190,7 @@ def test_all_rows_of_a_person_come_into_one_of_several_partitions(session, kind)
     frame = session.range(0, 1200, 1, 5).selectExpr(f"{cast} as who", "cast(id as double) as x")
     partitions = frame.repartition("who").selectExpr("spark_partition_id() as p").distinct()
     assert partitions.count() == 4
-    reader = reader_of(open_source(frame), mo.unit_of("who", max_rows=1, order_by="x"), ["x"])
+    reader = TableReader(open_source(frame), mo.unit_of("who", max_rows=1, order_by="x"), ["x"])
     (tails,) = reader.read([Read("x", LATTICE, Tails(999))], SYSTEM)
     assert (tails.low * LATTICE.step).tolist() == list(range(300))
 
@@ -198,7 +198,7 @@ def test_all_rows_of_a_person_come_into_one_of_several_partitions(session, kind)
 def test_labels_of_nobody_and_what_holds_none(session) -> None:
     frame = session.sql("select cast(null as string) as who, 1.0D as x from range(9)")
     for unit in (mo.unit_of("who", max_rows=1), mo.unit_of("who", combine="sum")):
-        reader = reader_of(open_source(frame), unit, ["x"])
+        reader = TableReader(open_source(frame), unit, ["x"])
         assert reader.read([Read("x", None, Count())], SYSTEM)[0].count == 0
     for kind in ("array(1)", "cast('a' as binary)", "'a' collate UTF8_LCASE"):
         with pytest.raises(UnsupportedData, match="cannot hold labels"):

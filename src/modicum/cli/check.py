@@ -65,9 +65,10 @@ def _answer(arguments: argparse.Namespace) -> Output:
     path = Path(arguments.file).name
     if isinstance(source, CsvFile):
         rows, table = _cells(source, names)
-        facts = [f"CSV in {source.encoding}, separator {source.separator!r}{written}"]
+        separator = repr(source.dialect.separator)
+        facts = [f"CSV in {source.dialect.encoding}, separator {separator}{written}"]
         facts += source.facts()
-        scan = f"scan_csv({path!r}, separator={source.separator!r}, infer_schema=False)"
+        scan = f"scan_csv({path!r}, separator={separator}, infer_schema=False)"
     else:
         rows, table = _declared(source, names)
         facts, scan = ["Parquet"], f"scan_parquet({path!r})"

@@ -384,5 +384,5 @@ def _numeric_key(text: str) -> Hashable:
 _KEYS: Mapping[str, Callable[[str], Hashable]] = {
     "number": _key_read_by(_numeric_key, "numbers", "5"),
     "date": _key_read_by(date.fromisoformat, "dates", "2024-01-31"),
-    "moment": _key_read_by(datetime.fromisoformat, "moments", "2024-01-31T12:00"),
+    "datetime": _key_read_by(datetime.fromisoformat, "moments", "2024-01-31T12:00"),
 }

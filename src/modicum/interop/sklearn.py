@@ -20,7 +20,7 @@ from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.privacy.budget import Number, chosen_budget
 from modicum.release import Record
 from modicum.sources.arrays import numbers_of
-from modicum.sources.base import quiet
+from modicum.sources.base import suppress_warnings
 
 try:
     _base: Any = import_module("sklearn.base")
@@ -69,7 +69,7 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return a table as floats, checked by its shape and its types alone."""
-        with quiet():
+        with suppress_warnings():
             read: Floats = _validation.validate_data(
                 self,
                 _typed(X),
@@ -143,7 +143,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Return ``X @ coef_ + intercept_``, which costs nothing."""
         _validation.check_is_fitted(self)
-        with quiet():
+        with suppress_warnings():
             predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
         return predicted
 
@@ -219,7 +219,7 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
     def transform(self, X: Any) -> Floats:
         """Project rows on the components, which costs nothing."""
         _validation.check_is_fitted(self)
-        with quiet():
+        with suppress_warnings():
             projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
         return projected
 
@@ -258,7 +258,7 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
         """Centre and scale rows, which costs nothing."""
         _validation.check_is_fitted(self)
         rows = self._read(X, reset=False)
-        with quiet():
+        with suppress_warnings():
             scaled: Floats = (rows - getattr(self, self._centre)) / self.scale_
         return scaled
 
@@ -336,7 +336,7 @@ def _goal(y: Any) -> Floats:
     """Read y by its shape and type alone."""
     if y is None:
         raise InvalidArgument("requires y to be passed, but the target y is None")
-    with quiet():
+    with suppress_warnings():
         goal: Floats = _validation.column_or_1d(_typed(y), dtype=np.float64, warn=True)
     return goal
 

@@ -12,10 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources.base import CHUNK, Chunk, Floats, MemorySource, Source, opener, quiet, rows_of
+from modicum.sources.base import (
+    CHUNK,
+    Chunk,
+    Floats,
+    MemoryColumn,
+    MemorySource,
+    Source,
+    opener,
+    rows_of,
+    suppress_warnings,
+)
 from modicum.sources.labels import Coder
 from modicum.sources.types import check_number
-from modicum.summaries.base import Columns, Integers
+from modicum.summaries.base import Columns
 
 BLOCK = 1 << 16
 """About as many values are in a block of rows: 512 KB."""
@@ -23,24 +33,18 @@ BLOCK = 1 << 16
 _NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_, type(None))
 
 
-class ArrayColumn:
-    """A one-dimensional array of numbers; float64 is not copied."""
+def array_column(values: NDArray[Any]) -> MemoryColumn:
+    """Open a one-dimensional array of numbers; float64 is not copied."""
+    return MemoryColumn(
+        lambda start, stop: [values[start:stop]], lambda at: [values[at]], _protected_floats
+    )
 
-    def __init__(self, values: NDArray[Any]) -> None:
-        self._values = values
 
-    def floats(self, start: int, stop: int) -> Floats:
-        """Rows [start, stop): a view that cannot be written to, or a copy."""
-        part: Floats = self._values[start:stop].astype(np.float64, copy=False).view()
-        part.flags.writeable = False
-        return part
-
-    def take(self, positions: Integers) -> Floats:
-        part: Floats = self._values[positions].astype(np.float64, copy=False)
-        return part
-
-    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        return coder.codes(self._values[start:stop])
+def _protected_floats(values: NDArray[Any]) -> Floats:
+    """Return float64: a view that cannot be written to, or a copy."""
+    floats: Floats = values.astype(np.float64, copy=False).view()
+    floats.flags.writeable = False
+    return floats
 
 
 class MatrixSource(Source):
@@ -97,7 +101,7 @@ def open_array(array: NDArray[Any]) -> Source:
         raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
     plain = np.asarray(array)
     if plain.ndim == 1:
-        return MemorySource.of_column("numpy", len(plain), ArrayColumn(plain), declared)
+        return MemorySource.of_column("numpy", len(plain), array_column(plain), declared)
     if plain.ndim != 2:
         raise UnsupportedData(
             "an array must have one dimension, or two if its rows are vectors, got "
@@ -105,11 +109,9 @@ def open_array(array: NDArray[Any]) -> Source:
         )
 
     rows, width = plain.shape
-
-    def read(start: int, stop: int) -> Floats:
-        return plain[start:stop].astype(np.float64, copy=False)
-
-    return MatrixSource("numpy", rows, width, declared, read)
+    return MatrixSource(
+        "numpy", rows, width, declared, lambda a, b: plain[a:b].astype(np.float64, copy=False)
+    )
 
 
 @opener("builtins.list", "builtins.tuple", "builtins.range")
@@ -119,12 +121,12 @@ def _open_list(items: Sequence[Any]) -> Source:
     A list declares no type, so refusing an item would reveal something about it.
     """
     values = numbers_of(items)
-    return MemorySource.of_column("list", len(values), ArrayColumn(values), "float64")
+    return MemorySource.of_column("list", len(values), array_column(values), "float64")
 
 
 def numbers_of(items: Sequence[Any]) -> Floats:
     """Convert items of no declared type; one that is not a number is missing."""
-    with quiet():
+    with suppress_warnings():
         parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
     return np.concatenate([*parts, np.empty(0)])
 

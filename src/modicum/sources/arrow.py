@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from modicum.sources.arrays import MatrixSource
-from modicum.sources.base import Floats, MemorySource, Source, StreamSource, TableBatch, opener
-from modicum.sources.labels import Coder, Encoded, LabelValues
+from modicum.sources.base import (
+    Floats,
+    MemoryColumn,
+    MemorySource,
+    Source,
+    StreamSource,
+    TableBatch,
+    opener,
+)
+from modicum.sources.labels import Encoded, LabelValues
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
@@ -40,8 +49,8 @@ def arrow_labels(array: Any) -> LabelValues:
     if kinds.is_floating(kind):
         return arrow_floats(array)
     if kinds.is_temporal(kind):
-        moments = array.to_numpy(zero_copy_only=False)
-        return np.asarray(moments.astype("M8[D]") if kinds.is_date(kind) else moments)
+        times = array.to_numpy(zero_copy_only=False)
+        return np.asarray(times.astype("M8[D]") if kinds.is_date(kind) else times)
     if kinds.is_integer(kind) or kinds.is_boolean(kind):
         missing = array.is_null().to_numpy(zero_copy_only=False)
         filled = array.fill_null(pa.scalar(0).cast(kind)) if array.null_count else array
@@ -58,60 +67,41 @@ def _items(array: Any) -> Sequence[Hashable]:
     try:
         items: list[Hashable] = array.to_pylist()
     except UnicodeDecodeError:
-        items = [_decoded(each) for each in array.cast(import_module("pyarrow").large_binary())]
+        data = array.cast(import_module("pyarrow").large_binary()).to_pylist()
+        items = [None if each is None else str(each, "utf-8", "replace") for each in data]
     return items
 
 
-def _decoded(value: Any) -> str | None:
-    data = value.as_py()
-    return None if data is None else str(data, "utf-8", "replace")
-
-
-def arrow_batch(batch: Any, columns: Sequence[str], labels: Sequence[str]) -> TableBatch:
-    """Convert columns of a RecordBatch."""
-    return TableBatch(
-        [arrow_floats(batch.column(name)) for name in columns],
-        [arrow_labels(batch.column(name)) for name in labels],
-    )
-
-
-class ArrowColumn:
-    """A ChunkedArray."""
-
-    def __init__(self, chunked: Any) -> None:
-        self._parts = chunked.chunks
-        self._starts = np.cumsum([0, *map(len, self._parts)], dtype=np.int64)
-
-    def floats(self, start: int, stop: int) -> Floats:
-        """Rows [start, stop); no copy if they are float64 in one piece without nulls."""
-        return _joined(map(arrow_floats, self._pieces(start, stop)))
-
-    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        parts = [coder.codes(arrow_labels(each)) for each in self._pieces(start, stop)]
-        return np.concatenate(parts)
-
-    def _pieces(self, start: int, stop: int) -> Iterator[Any]:
-        first = int(np.searchsorted(self._starts, start, side="right")) - 1
-        last = int(np.searchsorted(self._starts, stop, side="left"))
-        for part, at in zip(
-            self._parts[first:last], self._starts[first:last].tolist(), strict=True
-        ):
-            yield part[max(start - at, 0) : stop - at]
-
-    def take(self, positions: Integers) -> Floats:
-        # ChunkedArray.take may join all parts first, so rows are taken from each part alone.
-        cuts = np.searchsorted(positions, self._starts).tolist()
-        array = import_module("pyarrow").array
-        return _joined(
-            arrow_floats(part.take(array(positions[a:b] - at)))
-            for part, at, a, b in zip(self._parts, self._starts, cuts, cuts[1:], strict=False)
-            if a < b
+def arrow_batches(
+    batches: Iterable[Any], columns: Sequence[str | int], labels: Sequence[str | int]
+) -> Iterator[TableBatch]:
+    """Convert columns of RecordBatches, by their names or places."""
+    for batch in batches:
+        yield TableBatch(
+            [arrow_floats(batch.column(name)) for name in columns],
+            [arrow_labels(batch.column(name)) for name in labels],
         )
 
 
-def _joined(parts: Iterable[Floats]) -> Floats:
-    arrays = list(parts)
-    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0), *arrays])
+def arrow_column(chunked: Any) -> MemoryColumn:
+    """Open a ChunkedArray; its floats are not copied if they are in one piece without nulls."""
+    parts = chunked.chunks
+    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+    def fetch(positions: Integers) -> Iterator[Any]:
+        # ChunkedArray.take may join all parts first, so rows are taken from each part alone.
+        cuts = np.searchsorted(positions, starts).tolist()
+        array = import_module("pyarrow").array
+        for part, at, (first, last) in zip(parts, starts, pairwise(cuts), strict=False):
+            if first < last:
+                yield part.take(array(positions[first:last] - at))
+
+    return MemoryColumn(
+        lambda start, stop: chunked.slice(start, stop - start).chunks,
+        fetch,
+        arrow_floats,
+        arrow_labels,
+    )
 
 
 @opener("pyarrow.Table", "pyarrow.RecordBatch")
@@ -119,7 +109,7 @@ def _open_table(table: Any) -> Source:
     return MemorySource(
         "pyarrow",
         table.num_rows,
-        lambda name: ArrowColumn(_chunked(table.column(name))),
+        lambda name: arrow_column(_chunked(table.column(name))),
         table.schema.names,
         lambda name: str(table.schema.field(name).type),
     )
@@ -130,8 +120,8 @@ def _open_array(array: Any) -> Source:
     chunked = _chunked(array)
     if import_module("pyarrow").types.is_fixed_size_list(chunked.type):
         return _open_lists(chunked)
-    column = ArrowColumn(chunked)
-    return MemorySource.of_column("pyarrow", len(chunked), column, str(chunked.type))
+    declared = str(chunked.type)
+    return MemorySource.of_column("pyarrow", len(chunked), arrow_column(chunked), declared)
 
 
 def _chunked(array: Any) -> Any:
@@ -168,8 +158,8 @@ class _Dataset(StreamSource):
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         names = list(dict.fromkeys([*columns, *labels]))
-        for batch in self._dataset.to_batches(columns=names, batch_size=_BATCH):
-            yield arrow_batch(batch, columns, labels)
+        batches = self._dataset.to_batches(columns=names, batch_size=_BATCH)
+        return arrow_batches(batches, columns, labels)
 
     def _count(self) -> int:
         return int(self._dataset.count_rows())

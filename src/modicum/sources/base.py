@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from modicum.errors import (
     did_you_mean,
 )
 from modicum.sources.labels import Coder, Label, LabelValues, Presence
-from modicum.sources.types import check_label, check_number, check_order, label_kind
+from modicum.sources.types import check_number, label_kind
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
 CHUNK = 1 << 16
@@ -135,16 +135,32 @@ class Source(ABC):
         ``None`` where no type is declared, as in a CSV file: they are text.
         """
         self._check_name(name)
-        return None if self._declared is None else check_label(self._declared(name), name)
+        if self._declared is None:
+            return None
+        kind = label_kind(self._declared(name))
+        if kind is None:
+            raise UnsupportedData(
+                f"column {name!r} is declared as {self._declared(name)}, which cannot hold labels: "
+                "pass integers, text, booleans, dates, moments or a categorical column"
+            )
+        return kind
 
-    def check_order(self, name: str) -> Literal["number", "moment"]:
-        """Check that rows can be ordered by a column of a table.
+    def check_order(self, name: str) -> Literal["number", "datetime"]:
+        """Check that rows can be ordered by a column of a table; return how to read it.
 
-        Returns whether to read it as numbers, as any column of a CSV file, or as labels that
-        :class:`~modicum.sources.labels.Datetimes` codes.
+        Any column of a CSV file is read as numbers;
+        :class:`~modicum.sources.labels.Datetimes` codes datetimes.
         """
         self._check_name(name)
-        return "number" if self._declared is None else check_order(self._declared(name), name)
+        kind = "number" if self._declared is None else label_kind(self._declared(name))
+        if kind == "number":
+            return "number"
+        if kind in {"date", "datetime"}:
+            return "datetime"
+        raise UnsupportedData(
+            f"column {name!r} is declared as {self.declared(name)}, by which rows cannot be "
+            "ordered: pass numbers, dates or moments"
+        )
 
     def _check_name(self, name: str) -> None:
         if self._names is None:
@@ -235,21 +251,38 @@ class StreamSource(Source):
         """Count the rows."""
 
 
-class NumericColumn(Protocol):
-    """A column of numbers in memory, or the rows of a table."""
+class MemoryColumn:
+    """A column in memory: pieces of the engine's own, and what converts them.
+
+    ``pieces`` returns those that hold rows [start, stop), and ``fetch`` those that hold rows at
+    increasing positions. ``floats`` converts a piece to float64, a missing value to NaN; ``labels``
+    converts a piece of a column that may hold labels.
+    """
+
+    def __init__(
+        self,
+        pieces: Callable[[int, int], Iterable[Any]],
+        fetch: Callable[[Integers], Iterable[Any]],
+        floats: Callable[[Any], Floats],
+        labels: Callable[[Any], LabelValues] = np.asarray,
+    ) -> None:
+        self._pieces, self._fetch = pieces, fetch
+        self._floats, self._labels = floats, labels
 
     def floats(self, start: int, stop: int) -> Floats:
-        """Rows [start, stop) as float64, missing values as NaN."""
+        return _joined(np.float64, map(self._floats, self._pieces(start, stop)))
 
     def take(self, positions: Integers) -> Floats:
-        """Rows at increasing positions."""
-
-
-class MemoryColumn(NumericColumn, Protocol):
-    """A column in memory that may hold labels."""
+        return _joined(np.float64, map(self._floats, self._fetch(positions)))
 
     def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        """Codes of rows [start, stop) as labels."""
+        labels = map(self._labels, self._pieces(start, stop))
+        return _joined(np.int64, map(coder.codes, labels))
+
+
+def _joined(kind: type, pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    arrays = list(pieces)
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, kind), *arrays])
 
 
 class MemorySource(Source):
@@ -300,26 +333,16 @@ class MemorySource(Source):
                 chunk[label] = column.codes(start, stop, coder)
             yield chunk
 
-    def _open(self, column: str | None) -> NumericColumn:
-        if self._names is None:
-            return self._column("")
-        return _Rows() if column is None else self._column(column)
-
-
-class _Rows:
-    """The rows of a table, where no column is named."""
-
-    def floats(self, start: int, stop: int) -> Floats:
-        return rows_of(stop - start)
-
-    def take(self, positions: Integers) -> Floats:
-        return rows_of(len(positions))
+    def _open(self, column: str | None) -> MemoryColumn:
+        if column is None and self.is_table:
+            return MemoryColumn(lambda start, stop: [stop - start], lambda at: [len(at)], rows_of)
+        return self._column(column or "")
 
 
 class _MemoryRows(Sensitive):
     __slots__ = ("_label", "_numbers", "size")
 
-    def __init__(self, numbers: NumericColumn, rows: int, label: str) -> None:
+    def __init__(self, numbers: MemoryColumn, rows: int, label: str) -> None:
         self._numbers = numbers
         self._label = label
         self.size = rows
@@ -349,11 +372,11 @@ def rows_of(count: int) -> Floats:
     return np.broadcast_to(np.float64(0), (count,))
 
 
-def quiet() -> np.errstate:
+def suppress_warnings() -> np.errstate:
     """Silence NumPy's floating-point warnings and errors, which may reveal a value.
 
-    A signalling NaN raises one, for example. Hold it around work on data in the same thread, never
-    across a ``yield``: the caller of a generator has settings of its own.
+    A signalling NaN raises one, for example. To be held around work on data in the same thread,
+    never across a ``yield``: the caller of a generator has settings of its own.
     """
     return np.errstate(all="ignore")
 
@@ -365,17 +388,14 @@ def guarded(label: str, action: Callable[[], T]) -> T:
     NumPy's warnings are off meanwhile.
     """
     try:
-        with quiet():
+        with suppress_warnings():
             return action()
     except BaseException as error:
-        if isinstance(error, ModicumError | MemoryError) or not _is_failure(error):
+        # A panic within Polars is not an Exception, and neither is an interrupt by the user.
+        failed = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+        if isinstance(error, ModicumError | MemoryError) or not failed:
             raise
     raise SourceError(f"{label} could not be read")
-
-
-def _is_failure(error: BaseException) -> bool:
-    # A panic within Polars is not an Exception, and neither is an interrupt by the user.
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 Opener = Callable[[Any], Source]
@@ -402,9 +422,8 @@ _ENGINES: Mapping[str, str] = {
 def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
     """Register a function that opens the tables of some classes, such as ``"polars.DataFrame"``.
 
-    The file of an engine registers its own. Classes are looked up among the modules that are
-    already imported, and the class of every table at hand is: no engine is imported to find out
-    whose a table is.
+    Classes are looked up among the modules that are already imported, and the class of every table
+    at hand is: no engine is imported to find out whose a table is.
     """
 
     def register(opened: OpenerT) -> OpenerT:
@@ -430,11 +449,6 @@ def open_source(table: Any) -> Source:
 
     UnsupportedData for anything else, with what to pass instead; SourceError if a file is missing,
     or no installed engine reads it.
-
-    Examples
-    --------
-    >>> open_source(np.arange(3.0))
-    Source(engine='numpy')
     """
     if isinstance(table, Source):
         return table

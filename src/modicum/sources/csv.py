@@ -17,7 +17,6 @@ the reader here. Only the time differs between the two.
 
 from __future__ import annotations
 
-import codecs
 import itertools
 import re
 from collections import Counter
@@ -34,20 +33,14 @@ import numpy as np
 from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData
 from modicum.sources.base import CHUNK, StreamSource, TableBatch
 from modicum.sources.csv_rows import Dialect, is_well_formed, read_rows
-from modicum.sources.labels import Encoded, LabelValues, label_items
+from modicum.sources.labels import LabelValues, label_items
 from modicum.sources.polars import query_batches, query_count, streams
 from modicum.summaries.base import Integers, Sensitive
 
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BLANKS = " \t"
-MARKS = {
-    ",": ",",
-    ".": ".",
-    " ": " \u00a0\u202f",
-    "'": "'\u2019",
-    "_": "_",
-}
+MARKS = {",": ",", ".": ".", " ": " \u00a0\u202f", "'": "'\u2019", "_": "_"}
 """What may group digits, and how it may look."""
 
 
@@ -57,8 +50,8 @@ class Numbers:
 
     Examples
     --------
-    >>> german = Numbers(",", ".")
-    >>> german.value("1.234,5"), german.value("1234,5"), german.value("1.23")
+    >>> german = Numbers(",", ".").reader()
+    >>> german("1.234,5"), german("1234,5"), german("1.23")
     (1234.5, 1234.5, nan)
     """
 
@@ -91,27 +84,21 @@ class Numbers:
         digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
         return f"[+-]?(?:{digits}|(?i:inf|infinity))"
 
-    def value(self, cell: str) -> float:
-        """Return the number in a cell, or NaN."""
-        return self.reader()(cell)
-
     def reader(self) -> Callable[[str], float]:
-        """Return :meth:`value` as a function, to be called on many cells."""
+        """Return a function from a cell to its number, or NaN."""
         is_number = re.compile(self.pattern).fullmatch
         groups = "" if self.thousands is None else MARKS[self.thousands]
         change = str.maketrans(self.decimal, ".", groups)
+        number = float if self.plain else lambda text: float(text.translate(change))
 
         def value(cell: str) -> float:
             text = cell.strip(_BLANKS)
-            return float(text) if is_number(text) else np.nan
+            return number(text) if is_number(text) else np.nan
 
-        def changed(cell: str) -> float:
-            text = cell.strip(_BLANKS)
-            return float(text.translate(change)) if is_number(text) else np.nan
-
-        return value if self.plain else changed
+        return value
 
     def polars(self, text: Any) -> Any:
+        """Return the expression of the numbers in an expression of cells."""
         pl = import_module("polars")
         text = text.str.strip_chars(_BLANKS)
         if not self.plain:
@@ -135,16 +122,17 @@ class CsvFile(StreamSource):
         self,
         path: str,
         name: str,
-        dialect: Dialect | None = None,
-        numbers: Numbers | None = None,
+        dialect: Dialect,
+        numbers: Numbers,
         columns: Sequence[str] | None = None,
     ) -> None:
         self._path = path
-        self._dialect = Dialect() if dialect is None else dialect
-        self.numbers = Numbers() if numbers is None else numbers
+        self.dialect = dialect
+        self.numbers = numbers
         self._headed = columns is None
-        self._header = _header(path, name, self._dialect) if columns is None else _named(columns)
-        if self._holds_numbers() and len(set(self._header)) < len(self._header):
+        self._header = _header(path, name, dialect) if columns is None else _named(columns)
+        self._holds_numbers = not np.isnan(list(map(numbers.reader(), self._header))).all()
+        if self._holds_numbers and len(set(self._header)) < len(self._header):
             raise UnsupportedData(f"column names must be unique; {self._like_data(repr(name))}")
         super().__init__("csv", self._header, label=repr(name))
         self._counted = "#" * (1 + max(map(len, self._header)))  # no name begins so
@@ -165,45 +153,35 @@ class CsvFile(StreamSource):
         if other is not None:
             return MissingColumn(
                 f"there is no column {column!r}: the header of {self._label} holds "
-                f"{self._header[0].count(other)} {_MARKS[other]} and no {self.separator!r}; give "
-                f"separator={other!r} (--separator {'tab' if other == chr(9) else repr(other)})"
+                f"{self._header[0].count(other)} {_MARKS[other]} and no "
+                f"{self.dialect.separator!r}; give separator={other!r} "
+                f"(--separator {'tab' if other == chr(9) else repr(other)})"
             )
-        if self._headed and self._holds_numbers():
+        if self._headed and self._holds_numbers:
             return MissingColumn(f"there is no column {column!r}; {self._like_data(self._label)}")
         return super()._missing(column)
-
-    @property
-    def separator(self) -> str:
-        return self._dialect.separator
 
     @property
     def other_separator(self) -> str | None:
         """What seems to stand between cells instead, if the header is one cell."""
         mark = max(_MARKS, key=self._header[0].count)
-        alone = len(self._header) == 1 and self._headed
-        return mark if alone and mark in self._header[0] and mark != self.separator else None
-
-    @property
-    def encoding(self) -> str:
-        return self._dialect.encoding
+        alone = len(self._header) == 1 and self._headed and mark in self._header[0]
+        return mark if alone and mark != self.dialect.separator else None
 
     def facts(self) -> list[str]:
         """Return what may be unexpected about the bytes of the file; not private."""
         found = []
-        if self._dialect.is_utf8 and not _is_utf8(self._path):
+        if self.dialect.is_utf8 and not _is_utf8(self._path):
             found.append("some bytes are not UTF-8: perhaps --encoding cp1252")
-        if not is_well_formed(self._path, self._dialect):
+        if not is_well_formed(self._path, self.dialect):
             found.append(
                 "some quotes stand inside of cells or are never closed, or line ends differ"
             )
-        if self._headed and self._holds_numbers():
+        if self._headed and self._holds_numbers:
             found.append(
                 "the header holds numbers: if it is a row of data, --columns NAME,NAME,..."
             )
         return found
-
-    def _holds_numbers(self) -> bool:
-        return any(not np.isnan(self.numbers.value(each)) for each in self._header)
 
     def _like_data(self, name: str) -> str:
         return (
@@ -214,14 +192,21 @@ class CsvFile(StreamSource):
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         places = [self._header.index(name) for name in columns]
         texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
-        if self._polars_agrees():
-            floats = [self.numbers.polars(_cell_of(place)) for place in places]
-            cells = [
-                _filled(place) if self._holds_labels(name) else _text(place)
-                for place, name in zip(texts, labels, strict=True)
-            ]
-            return query_batches(self._scan(), floats, cells)
-        return self._plain_batches(places, texts)
+        if not self._polars_agrees():
+            return self._plain_batches(places, texts)
+        pl = import_module("polars")
+        cells = [pl.col(f"c{place}") for place in range(len(self._header))]
+
+        def text(place: int, name: str) -> Any:
+            # Where values are counted, lengths are cheaper to hand over than texts. A constant
+            # would be cheaper still, but Polars 2.1 now and then changes the order of rows for one.
+            cell = cells[place]
+            return pl.when(cell != "").then(
+                cell.str.len_bytes() if self._holds_labels(name) else cell
+            )
+
+        floats = [self.numbers.polars(cells[place]) for place in places]
+        return query_batches(self._scan(), floats, list(map(text, texts, labels)))
 
     def _plain_batches(self, places: Sequence[int], texts: Sequence[int]) -> Iterator[TableBatch]:
         rows, value = self._body(), self.numbers.reader()
@@ -237,7 +222,7 @@ class CsvFile(StreamSource):
         return sum(1 for _ in self._body())
 
     def _body(self) -> Iterator[list[str]]:
-        rows = read_rows(self._path, self._dialect)
+        rows = read_rows(self._path, self.dialect)
         if self._headed:
             next(row for row in rows if row)
         return rows
@@ -246,10 +231,10 @@ class CsvFile(StreamSource):
         """Whether Polars is installed, and reads this file as the reader here does."""
         if self._agreed is None:
             self._agreed = (
-                self._dialect.is_utf8
+                self.dialect.is_utf8
                 and find_spec("polars") is not None
                 and streams()
-                and is_well_formed(self._path, self._dialect)
+                and is_well_formed(self._path, self.dialect)
                 and len(self._scan().collect_schema()) == len(self._header)
             )
         return self._agreed
@@ -258,7 +243,7 @@ class CsvFile(StreamSource):
         return import_module("polars").scan_csv(
             self._path,
             has_header=self._headed,
-            separator=self._dialect.separator,
+            separator=self.dialect.separator,
             infer_schema=False,
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
@@ -279,14 +264,12 @@ def _header(path: str, name: str, dialect: Dialect) -> list[str]:
 
 
 def _is_utf8(path: str) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with Path(path).open("rb") as file:
-        try:
-            while block := file.read(1 << 20):
-                decoder.decode(block)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return False
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            while file.read(1 << 20):
+                pass
+    except UnicodeDecodeError:
+        return False
     return True
 
 
@@ -299,25 +282,6 @@ def _named(columns: Sequence[str]) -> list[str]:
 
 def _cell(row: Sequence[str], place: int) -> str:
     return row[place] if place < len(row) else ""
-
-
-def _cell_of(place: int) -> Any:
-    return import_module("polars").col(f"c{place}")
-
-
-def _text(place: int) -> Any:
-    text = _cell_of(place)
-    return import_module("polars").when(text != "").then(text)
-
-
-def _filled(place: int) -> Any:
-    """The length of a cell that is not empty: cheaper to hand over than its text.
-
-    A constant in its place would be cheaper still, but Polars 2.1 now and then changes the order of
-    the rows for one.
-    """
-    text = _cell_of(place)
-    return import_module("polars").when(text != "").then(text.str.len_bytes())
 
 
 _NUMBER = r"[+-]?(?:\d[\d.,]*|[.,]\d+)"
@@ -376,26 +340,15 @@ class PatternCounts(Sensitive):
 
     def codes(self, values: LabelValues) -> Integers:
         """Count labels; their codes have no meaning."""
-        if isinstance(values, Encoded):
-            items = [*label_items(values.labels), None]
-            rows = len(values.places)
-            places = np.where(values.places < 0, len(items) - 1, values.places).astype(np.intp)
-            times = np.bincount(places, minlength=len(items)).tolist()
-        else:
-            items = [*label_items(values)]
-            rows = len(items)
-            times = [1] * rows
-        for item, n in zip(items, times, strict=True):
-            self._add(None if item is None else str(item), n)
-        return np.zeros(rows, np.int64)
+        items = label_items(values)
+        for item, times in Counter(items).items():
+            self.cells += times
+            if item in {None, ""}:
+                self.empty += times
+            elif np.isnan(self._value(text := str(item))):
+                self.patterns[pattern(text)] += times
+        return np.zeros(len(items), np.int64)
 
     @property
     def others(self) -> int:
         return self.patterns.total()
-
-    def _add(self, text: str | None, times: int) -> None:
-        self.cells += times
-        if not text:
-            self.empty += times
-        elif times and np.isnan(self._value(text)):
-            self.patterns[pattern(text)] += times

@@ -95,12 +95,8 @@ def read_rows(path: str, dialect: Dialect) -> Iterator[list[str]]:
 
     A blank line is an empty row.
     """
-    return chain.from_iterable(_stretches(path, dialect))
-
-
-def _stretches(path: str, dialect: Dialect) -> Iterator[list[list[str]]]:
     with Path(path).open("rb") as file:
-        yield from _Reader(file, dialect).stretches()
+        yield from chain.from_iterable(_Reader(file, dialect).stretches())
 
 
 class _Reader:
@@ -310,14 +306,13 @@ class _Reader:
         return data.decode(self._dialect.encoding, "replace")
 
 
-def is_well_formed(path: str, dialect: Dialect | None = None) -> bool:
+def is_well_formed(path: str, dialect: Dialect) -> bool:
     """Whether quotes stand around whole cells only, and all lines end in the same way.
 
     Every quote that opens follows a separator, the start of a line or, within a cell, the quote
     that it doubles; every quote that closes comes before a separator, the end of a line or its
     double. All carriage returns belong to line ends, and the first line is not blank.
     """
-    dialect = Dialect() if dialect is None else dialect
     with Path(path).open("rb") as file:
         start = file.read(3).removeprefix(_BOM)
         if start[:1] in {b"\n", b"\r"}:

@@ -72,7 +72,7 @@ class DuckRelation(StreamSource):
     def _label_cast(self, name: str) -> str:
         """Cast enums, wide integers and decimals to their text."""
         declared = self._types[name]
-        if _DIRECT.fullmatch(declared) or label_kind(declared) in {"date", "moment"}:
+        if _DIRECT.fullmatch(declared) or label_kind(declared) in {"date", "datetime"}:
             return _quoted(name)
         return f"CAST({_quoted(name)} AS VARCHAR)"
 

@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from modicum.errors import InvalidArgument, SourceError
-from modicum.sources.arrow import arrow_batch
-from modicum.sources.base import Source, StreamSource, TableBatch, guarded, opener, quiet
+from modicum.sources.arrow import arrow_batches
+from modicum.sources.base import (
+    Source,
+    StreamSource,
+    TableBatch,
+    guarded,
+    opener,
+    suppress_warnings,
+)
 from modicum.sources.csv import CsvFile, Numbers
 from modicum.sources.csv_rows import Dialect
 from modicum.sources.duckdb import DuckRelation
@@ -152,16 +159,16 @@ def _files(text: str) -> list[str]:
     if path.is_file():
         return [text]
     if path.is_dir():
-        found = [file for file in path.rglob("*.parquet") if not _is_hidden(file, path)]
+        # Other programs leave files there for themselves, by a convention for names.
+        found = [
+            file
+            for file in path.rglob("*.parquet")
+            if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+        ]
     else:
         root = Path(path.anchor)
         found = list(root.glob(str(path.relative_to(root))))
     return sorted(str(file) for file in found if file.is_file())
-
-
-def _is_hidden(file: Path, folder: Path) -> bool:
-    """Whether other programs left the file there for themselves, by their convention for names."""
-    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
 def _check_local(text: str) -> None:
@@ -216,7 +223,7 @@ class _ParquetFiles(StreamSource):
         self._open = parquet.ParquetFile
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
-        return read_ahead(self._decoded(columns, labels))
+        return prefetch(self._decoded(columns, labels))
 
     def _decoded(
         self, columns: Sequence[str], labels: Sequence[str]
@@ -225,8 +232,8 @@ class _ParquetFiles(StreamSource):
         for path in self._files:
             with self._open(path, pre_buffer=False) as file:
                 self._check_file(columns, labels, file.schema_arrow)
-                for batch in file.iter_batches(batch_size=_BATCH, columns=names):
-                    yield arrow_batch(batch, columns, labels)
+                batches = file.iter_batches(batch_size=_BATCH, columns=names)
+                yield from arrow_batches(batches, columns, labels)
 
     def _check_file(self, columns: Sequence[str], labels: Sequence[str], schema: Any) -> None:
         """Refuse by its schema a file that does not match the first one."""
@@ -242,11 +249,8 @@ class _ParquetFiles(StreamSource):
                 raise SourceError(f"not all files of {self._label} declare {name!r} alike")
 
     def _count(self) -> int:
-        total = 0
-        for path in self._files:
-            with self._open(path, pre_buffer=False) as file:
-                total += file.metadata.num_rows
-        return total
+        read_metadata = import_module("pyarrow.parquet").read_metadata
+        return sum(read_metadata(path).num_rows for path in self._files)
 
 
 def _open_parquet(files: Sequence[str], label: str) -> Source:
@@ -273,26 +277,21 @@ def _open_with_duckdb(files: list[str], label: str) -> Source:
     return DuckRelation(relation, "parquet", label=label, keep=connection)
 
 
-def read_ahead(batches: Generator[T, None, None]) -> Iterator[T]:
+def prefetch(batches: Generator[T, None, None]) -> Iterator[T]:
     """Run a generator one item ahead, in a thread of its own.
 
     It helps where the next item is made without the interpreter's lock. A failure of the generator
     is raised here, in its turn; when this iterator ends early, the thread finishes its item, and
     the generator is closed.
-
-    Examples
-    --------
-    >>> list(read_ahead(number for number in range(3)))
-    [0, 1, 2]
     """
     end = object()
-    with closing(batches), ThreadPoolExecutor(1, "modicum-read-ahead") as thread:
-        following = thread.submit(_next, batches, end)
+
+    def advance() -> T | object:
+        with suppress_warnings():  # a thread does not inherit its caller's settings
+            return next(batches, end)
+
+    with closing(batches), ThreadPoolExecutor(1, "modicum-prefetch") as thread:
+        following = thread.submit(advance)
         while (item := following.result()) is not end:
-            following = thread.submit(_next, batches, end)
+            following = thread.submit(advance)
             yield item  # type: ignore[misc]
-
-
-def _next(batches: Generator[T, None, None], end: object) -> T | object:
-    with quiet():  # a thread does not inherit its caller's settings
-        return next(batches, end)

@@ -25,10 +25,17 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
-from modicum.sources.base import CHUNK, Floats, Source, quiet, rows_of
+from modicum.sources.base import CHUNK, Floats, Source, rows_of, suppress_warnings
 from modicum.sources.labels import Coder, Dictionary, Label, LabelValues
-from modicum.sources.persons import OnLattice, Totals, few_rows, kept_rows, table_of, together
-from modicum.sources.reader import PassingOnce, RemoteSource, Scope, as_counted
+from modicum.sources.persons import (
+    OnLattice,
+    PersonTotals,
+    few_rows,
+    kept_rows,
+    table_of,
+    together,
+)
+from modicum.sources.reader import ColumnRows, RemoteSource, Scope, as_counted, named_columns
 from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_sorted
 from modicum.summaries.sums import CountSummary
@@ -47,7 +54,7 @@ def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) ->
             f"by={by!r} says whose a row is: every group would be one protected person, of whom "
             "nothing can be told"
         )
-    if by == unit.order_by and source.check_order(by) == "moment":
+    if by == unit.order_by and source.check_order(by) == "datetime":
         raise InvalidArgument(
             f"by={by!r} already orders the rows of a person: pass a table with a copy of it"
         )
@@ -71,44 +78,34 @@ def reader_of_groups(
     keys: Sequence[Hashable],
     columns: Sequence[str | None],
     key: int | None = None,
-) -> GroupReader | PersonGroups:
+) -> GroupReader:
     """Return the reader of one run; see :class:`GroupReader` for the parameters."""
-    if unit.combine is None or isinstance(source, RemoteSource):
-        return GroupReader(source, unit, by, keys, columns, key)
-    return PersonGroups(source, unit, by, keys, key)
+    of_rows = unit.combine is None or isinstance(source, RemoteSource)
+    return (GroupReader if of_rows else PersonGroups)(source, unit, by, keys, columns, key)
 
 
 def count_keys(
     source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None = None
 ) -> dict[Any, int]:
-    """Count the records of every label of a column, as the unit bounds them; sensitive.
-
-    ``key`` decides what of a person is kept, as in :func:`modicum.sources.persons.reader_of`.
-    """
+    """Count the records of every label of a column, as the unit bounds them; sensitive."""
     if isinstance(source, RemoteSource):
-        return source.count_keys(Scope.of(unit, [], entropy), by, entropy)
-    with quiet():
-        return _counted(source, unit, by, entropy, key)
-
-
-def _counted(
-    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None
-) -> dict[Any, int]:
+        return source.count_keys(Scope.of(unit, [], entropy, by), entropy)
     labels = Dictionary()
     counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
-    for chunk in source.chunks([], {by: labels}):
-        more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
-        more[: len(counts)] += counts
-        counts = more
-    keys = labels.keys()
-    if unit.column is not None:
-        # The order of ties must not depend on which label came first.
-        keys.sort(key=natural_order)
-        if unit.combine is None:
-            _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
-        else:
-            places = PersonGroups(source, unit, by, keys, key).chosen(entropy)
-        counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
+    with suppress_warnings():
+        for chunk in source.chunks([], {by: labels}):
+            more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
+            more[: len(counts)] += counts
+            counts = more
+        keys = labels.keys()
+        if unit.column is not None:
+            # The order of ties must not depend on which label came first.
+            keys.sort(key=natural_order)
+            if unit.combine is None:
+                _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
+            else:
+                places = PersonGroups(source, unit, by, keys, [], key).chosen(entropy)
+            counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
     return {each: n for each, n in zip(keys, counts[1:].tolist(), strict=True) if n}
 
 
@@ -118,8 +115,7 @@ class GroupReader(Sensitive):
     Group i is made of the rows with ``keys[i]``; keys are public and different, and a key is also
     found by its text. Rows with other keys, or no key, are in no group. Of a person who is named by
     a column, at most ``unit.rows`` rows are read, over all groups; ``key`` decides which, as in
-    :func:`modicum.sources.persons.reader_of`. The constructor gets all columns that will be read,
-    checked.
+    :class:`~modicum.sources.persons.TableReader`. ``columns`` are all that will be read, checked.
     """
 
     __slots__ = (
@@ -143,7 +139,7 @@ class GroupReader(Sensitive):
         self._by = by
         self._keys = keys
         self._places = Places(keys)
-        self._columns = sorted({each for each in columns if each is not None})
+        self._columns = named_columns(columns)
         self._kept: list[NDArray[Any]] | None = None  # the rows of persons
         self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
 
@@ -154,7 +150,7 @@ class GroupReader(Sensitive):
                 self._scope = Scope.of(self._unit, self._columns, entropy, self._by, self._keys)
             return self._source.answer(self._scope, reads, entropy)
         reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
-        with quiet():
+        with suppress_warnings():
             if self._unit.column is not None and self._kept is None:
                 coders = {self._by: self._places}
                 _, self._kept = kept_rows(
@@ -171,22 +167,16 @@ class GroupReader(Sensitive):
                 yield chunk[Label(self._by)], {column: chunk[column] for column in columns}
             return
         groups, *values = self._kept
-        held = dict(zip(self._columns, values, strict=True))
+        kept: dict[str | None, Floats] = dict(zip(self._columns, values, strict=True))
+        kept[None] = rows_of(len(groups))
         for start in range(0, len(groups), CHUNK):
             part = slice(start, start + CHUNK)
-            here = groups[part].astype(np.int64)
-            yield (
-                here,
-                {
-                    each: rows_of(len(here)) if each is None else held[each][part]
-                    for each in columns
-                },
-            )
+            yield groups[part].astype(np.int64), {each: kept[each][part] for each in columns}
 
     def _read_apart(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         started: list[_Started] = []
         for group, ask in reads:
-            rows = _GroupRows(self, group, ask.column, entropy)
+            rows = self._rows_of(group, ask.column, entropy)
             started.append((group, ask.column, ask.reduction.begin(ask.lattice, rows)))
         waiting = started
         while waiting:
@@ -197,6 +187,13 @@ class GroupReader(Sensitive):
                 if (more := further_pass(each)) is not None
             ]
         return [accumulator.finish() for _, _, accumulator in started]
+
+    def _rows_of(self, group: int, column: str | None, entropy: Entropy) -> ColumnRows:
+        def feed(accumulator: Accumulator[object]) -> None:
+            for groups, columns in self.rows([column]):
+                accumulator.update(columns[column][groups == group])
+
+        return ColumnRows(entropy, feed)
 
     def _feed(self, started: Sequence[_Started]) -> None:
         routes: dict[tuple[int, str | None], _Route] = {}
@@ -243,7 +240,7 @@ class GroupReader(Sensitive):
             if (of_group := at_once.get(ask)) is not None:
                 return of_group(group)
             records = self._sorted[ask.column, ask.lattice].records(group)
-            return summary_of_sorted(ask.reduction, ask.lattice, records, PassingOnce(entropy))
+            return summary_of_sorted(ask.reduction, ask.lattice, records, ColumnRows(entropy))
 
         return [summary(group, ask) for group, ask in reads]
 
@@ -272,24 +269,7 @@ class _Route:
         self._waiting, self._rows = [], 0
 
 
-class _GroupRows(PassingOnce):
-    __slots__ = ("_column", "_group", "_reader")
-
-    def __init__(
-        self, reader: GroupReader, group: int, column: str | None, entropy: Entropy
-    ) -> None:
-        super().__init__(entropy)
-        self._reader = reader
-        self._group = group
-        self._column = column
-
-    def feed(self, accumulator: Accumulator[object]) -> None:
-        with quiet():
-            for groups, columns in self._reader.rows([self._column]):
-                accumulator.update(columns[self._column][groups == self._group])
-
-
-class PersonGroups(Sensitive):
+class PersonGroups(GroupReader):
     """Reads one record of each person in each group, in at most ``unit.groups`` groups of each.
 
     A random choice that looks at one person's groups alone decides which of them count;
@@ -297,13 +277,10 @@ class PersonGroups(Sensitive):
     once, at the first pass, and holds for all columns and passes. A person has a group if they have
     a row with its key, whatever its values.
 
-    The parameters are those of :class:`GroupReader`, for a unit with ``combine``. Rows with other
-    keys, or no key, are dropped before anything else.
+    The unit has ``combine``. Rows with other keys, or no key, are dropped before anything else.
     """
 
-    __slots__ = (
-        "_by", "_kept", "_key", "_keys", "_pairs", "_persons", "_readers", "_source", "_unit",
-    )  # fmt: skip
+    __slots__ = ("_chosen", "_pairs", "_persons", "_readers")
 
     def __init__(
         self,
@@ -311,16 +288,13 @@ class PersonGroups(Sensitive):
         unit: Unit,
         by: str,
         keys: Sequence[Hashable],
+        columns: Sequence[str | None],
         key: int | None = None,
     ) -> None:
-        self._source = source
-        self._unit = unit
-        self._by = by
-        self._key = key
-        self._keys = keys
+        super().__init__(source, unit, by, keys, columns, key)
         # Kept between passes, so that a pair has one number whatever the order of the rows.
         self._persons, self._pairs = Dictionary(), Dictionary()
-        self._kept: tuple[Integers, Integers] | None = None
+        self._chosen: tuple[Integers, Integers] | None = None
         self._readers: dict[OnLattice, GroupReader] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
@@ -343,41 +317,42 @@ class PersonGroups(Sensitive):
         assert combine is not None
         totals = self._totals(wanted)
         pairs, groups = self._choice(entropy)
-        for (column, lattice), records in totals.records(combine, len(self._pairs)):
+        for (column, lattice), each in totals.items():
             # No name of the table can be in the way of this one.
             by = f"group of {column!r}"
             values: dict[str, NDArray[Any]] = {by: groups}
             if column is not None:
-                values[column] = records[pairs]
+                values[column] = each.records(combine, len(self._pairs))[pairs]
             view = table_of(self._source, len(groups), values)
             self._readers[column, lattice] = GroupReader(
                 view, Unit(), by, range(len(self._keys)), [column]
             )
 
-    def _totals(self, wanted: Sequence[OnLattice]) -> Totals:
+    def _totals(self, wanted: Sequence[OnLattice]) -> dict[OnLattice, PersonTotals]:
         person = self._unit.column
         assert person is not None
-        labels: dict[str, Coder] = {person: self._persons, self._by: Places(self._keys)}
-        totals = Totals(wanted)
-        with quiet():
-            for chunk in self._source.chunks(totals.columns, labels):
+        labels: dict[str, Coder] = {person: self._persons, self._by: self._places}
+        totals = {place: PersonTotals(place[1]) for place in wanted}
+        with suppress_warnings():
+            for chunk in self._source.chunks(list(dict.fromkeys(c for c, _ in wanted)), labels):
                 who, group = chunk[Label(person)], chunk[Label(self._by)]
                 there = (who >= 0) & (group >= 0)
                 pairs = self._pairs.codes(who[there] * len(self._keys) + group[there])
-                totals.add(pairs, {column: chunk[column][there] for column in totals.columns})
+                for (column, _), each in totals.items():
+                    each.add(pairs, chunk[column][there])
         return totals
 
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
         """Choose groups of each person: the numbers of the pairs that are kept, and the groups."""
-        if self._kept is None:
+        if self._chosen is None:
             numbers = np.array(self._pairs.keys(), dtype=np.int64)
             persons, groups = np.divmod(numbers, len(self._keys))
             part = persons, None, [groups, np.arange(len(numbers))]
             _, groups, pairs = few_rows(
                 self._unit.groups, [part], self._persons, entropy, self._key
             )
-            self._kept = pairs, groups
-        return self._kept
+            self._chosen = pairs, groups
+        return self._chosen
 
 
 _DENSE = 16  # entries of a table for each key, if a table is to be used
@@ -393,8 +368,6 @@ class Places(Sensitive):
     --------
     >>> Places(["b", 5]).codes(["a", "b", None, "5", 5])
     array([-1,  0, -1,  1,  1])
-    >>> Places([7, 5]).codes(np.array([5, 6, 7]))
-    array([ 1, -1,  0])
     """
 
     __slots__ = ("_keys", "_labels", "_numbers", "_table")
@@ -413,17 +386,13 @@ class Places(Sensitive):
             if values.dtype == np.float64:
                 return self._numbers.places_of_floats(values)
         if self._table is None:
-            self._table = self._coded()
+            codes = self._labels.codes(self._keys)
+            texts = self._labels.codes([str(key) for key in self._keys])
+            self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all others
+            self._table[texts] = np.arange(len(self._keys))
+            self._table[codes] = np.arange(len(self._keys))
         # Whatever is not a key gets a code of its own after those of the keys.
         return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
-
-    def _coded(self) -> Integers:
-        codes = self._labels.codes(self._keys)
-        texts = self._labels.codes([str(key) for key in self._keys])
-        table = np.full(len(self._labels) + 1, -1)  # the last one is for all other labels
-        table[texts] = np.arange(len(self._keys))
-        table[codes] = np.arange(len(self._keys))
-        return table
 
 
 class _WholeKeys:
@@ -450,16 +419,11 @@ class _WholeKeys:
         """Take the numbers among the keys; None if there are none or one is not whole."""
         numbers: dict[int, int] = {}
         for place, key in enumerate(keys):
-            if type(key) is not int:
-                if not isinstance(key, Real | Decimal):
-                    continue
+            if type(key) is int or isinstance(key, Real | Decimal):
                 number: Any = key
                 if not abs(number) <= _LARGEST or number != int(number):  # a NaN is not either
                     return None
-                key = int(number)  # noqa: PLW2901
-            elif not -_LARGEST <= key <= _LARGEST:
-                return None
-            numbers[key] = place
+                numbers[int(number)] = place
         if not numbers:
             return None
         wholes, places = (np.array(list(each), np.int64) for each in (numbers, numbers.values()))
@@ -476,6 +440,6 @@ class _WholeKeys:
 
     def places_of_floats(self, values: NDArray[np.float64]) -> Integers:
         """Return the place of each number; NaN and fractions have none."""
-        with quiet():
+        with suppress_warnings():
             whole = values.astype(np.int64)
             return np.where(whole == values, self.places(whole), -1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from modicum.sources.arrow import arrow_batch
+from modicum.sources.arrow import arrow_batches
 from modicum.sources.base import CHUNK, Source, StreamSource, TableBatch, guarded, opener
 from modicum.sources.duckdb import DuckRelation
 
@@ -23,8 +23,7 @@ class IbisTable(StreamSource):
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         query = self._table.select(*dict.fromkeys([*columns, *labels]))
-        for batch in query.to_pyarrow_batches(chunk_size=CHUNK):
-            yield arrow_batch(batch, columns, labels)
+        return arrow_batches(query.to_pyarrow_batches(chunk_size=CHUNK), columns, labels)
 
     def _count(self) -> int:
         return int(self._table.count().to_pyarrow().as_py())

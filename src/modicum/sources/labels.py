@@ -71,7 +71,7 @@ _MISSING = {"None", "nan", "NaN", "NaT", "<NA>"}
 
 
 class Dictionary(Sensitive):
-    """Codes 0, 1, ... for labels, in the order of their first appearance.
+    """Codes 0, 1, ... for labels, in the order of their first appearance; -1 for a missing one.
 
     Which labels there are, and how many, depends on the data.
 
@@ -91,13 +91,9 @@ class Dictionary(Sensitive):
         self._codes = _Codes({None: -1})
 
     def codes(self, values: LabelValues) -> Integers:
-        """Return the code of each label, -1 for a missing one; new labels get new codes."""
-        if isinstance(values, Encoded):
-            return self._of_encoded(values)
-        items = label_items(values)
-        return np.fromiter(map(self._codes.__getitem__, items), np.int64, len(items))
-
-    def _of_encoded(self, values: Encoded) -> Integers:
+        if not isinstance(values, Encoded):
+            items = label_items(values)
+            return np.fromiter(map(self._codes.__getitem__, items), np.int64, len(items))
         items, rows = label_items(values.labels), len(values.places)
         places = np.where(values.places < 0, len(items), values.places).astype(np.intp)
         first = np.full(len(items) + 1, rows)
@@ -117,7 +113,7 @@ class Dictionary(Sensitive):
         Labels that are text are also found by a value that has this text: ``find(5)`` finds the
         cell 5 of a CSV file. InvalidArgument for a key that cannot be a label, such as a list.
         """
-        key = _plain(key)
+        key = plain_label(key)
         if key is None or not isinstance(key, Hashable):
             raise InvalidArgument("a label must be a number, a text, a bool, a date or a moment")
         code = self._codes.get(key)
@@ -133,13 +129,7 @@ class Dictionary(Sensitive):
 
 
 class Presence(Sensitive):
-    """Codes whether there is a label: 0, or -1 for a missing one.
-
-    Examples
-    --------
-    >>> Presence().codes(["b", None, "a"])
-    array([ 0, -1,  0])
-    """
+    """Codes whether there is a label: 0, or -1 for a missing one."""
 
     __slots__ = ()
     missing: ClassVar[int] = -1
@@ -157,11 +147,6 @@ class Datetimes(Sensitive):
     """Dates and datetimes as microseconds since 1970, missing ones as the last of all.
 
     Those beyond the range of int64, 290 000 years, are all coded as its ends.
-
-    Examples
-    --------
-    >>> Datetimes().codes(np.array(["1970-01-02", "NaT"], "M8[D]"))
-    array([        86400000000, 9223372036854775807])
     """
 
     __slots__ = ()
@@ -170,16 +155,16 @@ class Datetimes(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         if isinstance(values, Encoded):
             return _spread(values, self)
-        moments = np.asarray(values)
-        unit = np.datetime_data(moments.dtype)[0]
-        times = moments.view(np.int64)
+        datetimes = np.asarray(values)
+        unit = np.datetime_data(datetimes.dtype)[0]
+        times = datetimes.view(np.int64)
         if unit == "ns":
             times = times // 1000
         else:
             scale = _MICROSECONDS[unit]
             last = (self.missing - 1) // scale
             times = np.clip(times, -last, last) * scale
-        return np.where(np.isnat(moments), self.missing, times)
+        return np.where(np.isnat(datetimes), self.missing, times)
 
 
 _MICROSECONDS = {"D": 86_400_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
@@ -242,7 +227,8 @@ def label_items(values: LabelValues) -> Sequence[Any]:
     return items
 
 
-def _plain(key: object) -> object:
+def plain_label(key: Any) -> Any:
+    """Return the Python value of a label, a date and time in UTC."""
     if isinstance(key, np.generic):
         key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
     if isinstance(key, datetime) and key.tzinfo is not None:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from modicum.sources.arrays import ArrayColumn
-from modicum.sources.arrow import ArrowColumn, arrow_labels
+from modicum.sources.arrays import array_column
+from modicum.sources.arrow import arrow_column, arrow_labels
 from modicum.sources.base import Floats, MemoryColumn, MemorySource, opener
-from modicum.sources.labels import Coder, Encoded, LabelValues, texts
+from modicum.sources.labels import Encoded, LabelValues, texts
 from modicum.sources.types import label_kind
-from modicum.summaries.base import Integers
 
 
 @opener("pandas.DataFrame", "fireducks.pandas.DataFrame")
@@ -28,38 +27,27 @@ def open_pandas(frame: Any) -> MemorySource:
 
 @opener("pandas.Series", "fireducks.pandas.Series")
 def _open_series(series: Any) -> MemorySource:
-    declared = series.dtype.name
-    column = pandas_column(series)
-    return MemorySource.of_column("pandas", len(series), column, declared, series.name)
+    return MemorySource.of_column(
+        "pandas", len(series), pandas_column(series), series.dtype.name, series.name
+    )
 
 
 def pandas_column(series: Any) -> MemoryColumn:
     """Open one column of a DataFrame."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
-        return ArrayColumn(series.to_numpy())
+        return array_column(series.to_numpy())
     if _is_arrow(series.dtype):
-        return ArrowColumn(series.array.__arrow_array__())
-    return _PandasColumn(series)
+        return arrow_column(series.array.__arrow_array__())
+    return MemoryColumn(
+        lambda start, stop: [series.iloc[start:stop]],
+        lambda at: [series.iloc[at]],
+        _unmasked,
+        _labels,
+    )
 
 
 def _is_arrow(dtype: Any) -> bool:
     return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
-
-
-class _PandasColumn:
-    """A Series of another type: numbers with a mask, or labels."""
-
-    def __init__(self, series: Any) -> None:
-        self._series = series
-
-    def floats(self, start: int, stop: int) -> Floats:
-        return _unmasked(self._series.iloc[start:stop])
-
-    def take(self, positions: Integers) -> Floats:
-        return _unmasked(self._series.iloc[positions])
-
-    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        return coder.codes(_labels(self._series.iloc[start:stop]))
 
 
 def _unmasked(series: Any) -> Floats:
@@ -72,7 +60,7 @@ def _labels(values: Any) -> LabelValues:
         return Encoded(values.cat.codes.to_numpy(), _labels(kind.categories))
     if _is_arrow(kind):
         return arrow_labels(values.array.__arrow_array__().combine_chunks())
-    if label_kind(kind.name) == "moment":
+    if label_kind(kind.name) == "datetime":
         unit = kind.unit if hasattr(kind, "unit") else np.datetime_data(kind)[0]
         return np.asarray(values.to_numpy(dtype=f"M8[{unit}]"))  # in UTC, if there is a zone
     if isinstance(kind, np.dtype) and kind.kind in "biuf":

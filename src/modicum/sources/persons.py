@@ -18,8 +18,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Combine, Unit
-from modicum.sources.arrays import ArrayColumn
-from modicum.sources.base import Chunk, Floats, MemorySource, Source, quiet
+from modicum.sources.arrays import array_column
+from modicum.sources.base import Floats, MemorySource, Source, suppress_warnings
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Label, label_bytes
 from modicum.sources.reader import (
     Column,
@@ -38,17 +38,7 @@ A = TypeVar("A")
 OnLattice = tuple[str | None, Lattice | None]
 """A column, and the lattice of its values (``None`` if only their number matters)."""
 
-
-class TableReader(Sensitive):
-    """Computes reductions from the rows of a source, for one run."""
-
-    __slots__ = ("_source",)
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-
-    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        return read(self._source, reads, entropy)
+_ROWS = Unit()
 
 
 def check_unit(source: Source, unit: Unit) -> None:
@@ -59,87 +49,58 @@ def check_unit(source: Source, unit: Unit) -> None:
         source.check_order(unit.order_by)
 
 
-def reader_of(
-    source: Source, unit: Unit, columns: Sequence[Column], key: int | None = None
-) -> TableReader:
-    """Return the reader of one run: of rows, or of the records of persons.
+class TableReader(Sensitive):
+    """Computes reductions of the records of a source, for one run.
 
+    Records are rows, at most m rows of each person (the same ones for all passes and columns), or
+    one record a person (made for each column and lattice when it is first read).
     :func:`check_unit` has checked the unit; ``columns`` are all that the run will read, as
     :func:`~modicum.sources.reader.read_as` names them. ``key`` decides which rows are kept at
     random; without it a choice is fresh.
     """
-    if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
-        raise InvalidArgument(
-            "a person's rows are not combined into one vector: use unit_of(column, max_rows=...), "
-            "or combine them beforehand"
-        )
-    if unit.column is None:
-        return TableReader(source)
-    if isinstance(source, RemoteSource):
-        return _Remote(source, unit, named_columns(columns))
-    if unit.combine is None:
-        return _FewRows(source, unit, named_columns(columns), key)
-    return _Combined(source, unit)
 
+    __slots__ = ("_columns", "_combined", "_kept", "_key", "_scope", "_source", "_unit")
 
-class _Remote(TableReader):
-    """The records of persons in a table whose rows stay where they are."""
-
-    __slots__ = ("_columns", "_scope", "_unit")
-    _source: RemoteSource
-
-    def __init__(self, source: RemoteSource, unit: Unit, columns: Sequence[str | None]) -> None:
-        super().__init__(source)
+    def __init__(
+        self,
+        source: Source,
+        unit: Unit = _ROWS,
+        columns: Sequence[Column] = (),
+        key: int | None = None,
+    ) -> None:
+        if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
+            raise InvalidArgument(
+                "a person's rows are not combined into one vector: use "
+                "unit_of(column, max_rows=...), or combine them beforehand"
+            )
+        self._source = source
         self._unit = unit
-        self._columns = columns
-        self._scope: Scope | None = None
-
-    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        check_asks(self._source, reads)
-        if self._scope is None:
-            self._scope = Scope.of(self._unit, self._columns, entropy)
-        return self._source.answer(self._scope, [(0, ask) for ask in reads], entropy)
-
-
-class _FewRows(TableReader):
-    """At most m rows of each person; the same ones for all passes and columns of the run."""
-
-    __slots__ = ("_columns", "_kept", "_key", "_unit")
-
-    def __init__(self, source: Source, unit: Unit, columns: Sequence[str], key: int | None) -> None:
-        super().__init__(source)
-        self._unit = unit
+        self._columns = named_columns(columns)
         self._key = key
-        self._columns = columns
+        self._scope: Scope | None = None  # of a table whose rows stay where they are
         self._kept: Source | None = None
+        self._combined: dict[OnLattice, Source] = {}
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        check_asks(self._source, reads)
+        source, unit = self._source, self._unit
+        if unit.column is None:
+            return read(source, reads, entropy)
+        check_asks(source, reads)
+        if isinstance(source, RemoteSource):
+            if self._scope is None:
+                self._scope = Scope.of(unit, self._columns, entropy)
+            return source.answer(self._scope, [(0, ask) for ask in reads], entropy)
+        reads = [as_counted(source, ask) for ask in reads]
+        if unit.combine is not None:
+            places = [(ask.column, ask.lattice) for ask in reads]
+            self._combine([each for each in dict.fromkeys(places) if each not in self._combined])
+            return together(
+                places, reads, lambda place, some: read(self._combined[place], some, entropy)
+            )
         if self._kept is None:
-            rows, kept = kept_rows(self._source, self._unit, self._columns, {}, entropy, self._key)
-            self._kept = table_of(self._source, rows, dict(zip(self._columns, kept, strict=True)))
-        return read(self._kept, [as_counted(self._source, ask) for ask in reads], entropy)
-
-
-class _Combined(TableReader):
-    """One record a person, made for each column and lattice when it is first read."""
-
-    __slots__ = ("_records", "_unit")
-
-    def __init__(self, source: Source, unit: Unit) -> None:
-        super().__init__(source)
-        self._unit = unit
-        self._records: dict[OnLattice, Source] = {}
-
-    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        check_asks(self._source, reads)
-        reads = [as_counted(self._source, ask) for ask in reads]
-        places = [(ask.column, ask.lattice) for ask in reads]
-        with quiet():
-            self._combine([each for each in dict.fromkeys(places) if each not in self._records])
-        return together(
-            places, reads, lambda place, some: read(self._records[place], some, entropy)
-        )
+            rows, kept = kept_rows(source, unit, self._columns, {}, entropy, self._key)
+            self._kept = table_of(source, rows, dict(zip(self._columns, kept, strict=True)))
+        return read(self._kept, reads, entropy)
 
     def _combine(self, wanted: Sequence[OnLattice]) -> None:
         person, combine = self._unit.column, self._unit.combine
@@ -148,12 +109,16 @@ class _Combined(TableReader):
         if not wanted:
             return
         persons = Dictionary()
-        totals = Totals(wanted)
-        for chunk in self._source.chunks(totals.columns, {person: persons}):
-            totals.add(chunk[Label(person)], chunk)
-        for place, records in totals.records(combine, len(persons)):
-            values = {} if place[0] is None else {place[0]: records}
-            self._records[place] = table_of(self._source, len(persons), values)
+        totals = {place: PersonTotals(place[1]) for place in wanted}
+        with suppress_warnings():
+            columns = list(dict.fromkeys(column for column, _ in wanted))
+            for chunk in self._source.chunks(columns, {person: persons}):
+                for (column, _), each in totals.items():
+                    each.add(chunk[Label(person)], chunk[column])
+            for place, each in totals.items():
+                records = each.records(combine, len(persons))
+                values = {} if place[0] is None else {place[0]: records}
+                self._combined[place] = table_of(self._source, len(persons), values)
 
 
 def together(
@@ -169,7 +134,7 @@ def together(
 
 def table_of(source: Source, rows: int, values: Mapping[str, NDArray[Any]]) -> MemorySource:
     """Return records in memory, under the name of the engine that holds the rows."""
-    columns = {name: ArrayColumn(each) for name, each in values.items()}
+    columns = {name: array_column(each) for name, each in values.items()}
     return MemorySource(source.engine, rows, columns.__getitem__, list(columns))
 
 
@@ -185,7 +150,7 @@ def kept_rows(
 
     These are the integers of ``labels``, and the columns. Ties go to the lowest label first, so
     their order must be one of the labels, whatever else is in the table. The unit has a column, and
-    no ``combine``; ``key`` is as in :func:`reader_of`, and only without ``unit.order_by``.
+    no ``combine``; ``key`` is as in :class:`TableReader`, and only without ``unit.order_by``.
     """
     person, order = unit.column, unit.order_by
     assert person is not None
@@ -193,7 +158,7 @@ def kept_rows(
     coders: dict[str, Coder] = {**labels, person: persons}
     numbers = list(columns)
     place: str | Label | None = order
-    if order is not None and source.check_order(order) == "moment":
+    if order is not None and source.check_order(order) == "datetime":
         coders[order], place = Datetimes(), Label(order)
     elif order is not None and order not in columns:
         numbers.append(order)
@@ -203,7 +168,7 @@ def kept_rows(
             values = [chunk[Label(name)] for name in labels] + [chunk[name] for name in columns]
             yield chunk[Label(person)], None if place is None else chunk[place], values
 
-    with quiet():
+    with suppress_warnings():
         kept = few_rows(unit.rows, parts(), persons, entropy, key)
     kept = kept or [np.empty(0)] * (1 + len(labels) + len(columns))
     return len(kept[0]), kept[1:]
@@ -221,8 +186,8 @@ def few_rows(
     their columns. The result is what decided, or whose the rows are, and the columns; it is empty
     if there are no parts. See [unit.3].
     """
-    rows: SmallestRows | DrawnRows
-    rows = SmallestRows(m) if key is None else DrawnRows(m, key, persons)
+    rows: SmallestRows | SampledRows
+    rows = SmallestRows(m) if key is None else SampledRows(m, key, persons)
     for codes, order, values in parts:
         if order is not None:
             rows.add(codes, [order, *values])
@@ -286,24 +251,22 @@ class SmallestRows(_Gathered):
 
     def kept(self) -> list[NDArray[Any]]:
         """Return the columns of the rows that are left, in the order of persons and columns."""
+        if not self._parts:
+            return []
         self._compact()
-        return self._parts[0][1:] if self._parts else []
+        return self._parts[0][1:]
 
     def _compact(self) -> None:
-        if not self._parts:
-            return
         columns = self._joined()
         order = _sorted_by_person(columns)
         codes = columns[0][order]
-        place = np.arange(len(codes))
-        begins = np.ones(len(codes), dtype=bool)
-        begins[1:] = codes[1:] != codes[:-1]
-        rank = place - np.maximum.accumulate(np.where(begins, place, 0))
-        self._parts = [[column[order[rank < self._m]] for column in columns]]
+        first = np.ones(len(codes), dtype=bool)
+        first[self._m :] = codes[self._m :] != codes[: -self._m]
+        self._parts = [[column[order[first]] for column in columns]]
         self._rows = len(self._parts[0][0])
 
 
-class DrawnRows(_Gathered):
+class SampledRows(_Gathered):
     """Keeps m rows of each person, every set of m being equally likely over the keys.
 
     A table in parts is read anew for every job of a run, in whatever order, and all jobs must see
@@ -312,15 +275,6 @@ class DrawnRows(_Gathered):
     that tie are equal in all that is read. So what is kept is a function of the key, the label
     and the multiset of the person's rows ([unit.5] on the proof page). All rows are held. The key
     is in [0, 2^256), and ``persons`` has made the codes of persons.
-
-    Examples
-    --------
-    >>> persons = Dictionary()
-    >>> rows = DrawnRows(1, 7, persons)
-    >>> rows.add(persons.codes(["a", "b", "a", None]), [np.array([5.0, 1.0, 3.0, 0.0])])
-    >>> persons, x = rows.kept()
-    >>> persons, float(x[1]), x[0] in (3.0, 5.0)
-    (array([0, 1]), 1.0, True)
     """
 
     __slots__ = ("_key", "_persons")
@@ -376,9 +330,9 @@ def _sorted_by_person(columns: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
         among[1:] |= tied
         among[:-1] |= tied
         run[1:] = np.cumsum(~tied)
-        held = order[among]
-        rest = [column[held] for column in columns[:1:-1]]
-        order[among] = held[np.lexsort((*rest, run[among]))]
+        unsorted = order[among]
+        rest = [column[unsorted] for column in columns[:1:-1]]
+        order[among] = unsorted[np.lexsort((*rest, run[among]))]
     return order
 
 
@@ -392,13 +346,6 @@ class PersonTotals(Sensitive):
     2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a person
     of up to 2^37 rows ([unit.4] on the proof page). Without a lattice values do not matter, only
     whether there are any.
-
-    Examples
-    --------
-    >>> totals = PersonTotals(Lattice.within((-8, 8), step=1))
-    >>> totals.add(np.array([0, 1, 0, 2]), np.array([3.0, 5.0, -6.0, np.nan]))
-    >>> totals.records("mean", 3), totals.records("sum", 3)
-    (array([-2.,  5., nan]), array([-3.,  5., nan]))
     """
 
     __slots__ = ("_counts", "_highs", "_lattice", "_lows")
@@ -421,53 +368,27 @@ class PersonTotals(Sensitive):
     def records(self, combine: Combine, persons: int) -> Floats:
         """Return one number on the lattice for each person, NaN without values."""
         self._grow(persons)
-        counts = self._counts[:persons]
-        there = counts > 0
+        there = self._counts[:persons] > 0
         records = np.where(there, 0.0, np.nan)
-        if self._lattice is not None:
-            highs, lows = self._highs[:persons][there], self._lows[:persons][there]
-            highs, lows = highs + (lows >> LIMB), lows & _LOW
-            if combine == "mean":
-                q = self._mean(highs, lows, counts[there])
-            else:
-                q = self._sum(highs, lows)
-            records[there] = q * self._lattice.step
+        if self._lattice is None:
+            return records
+        highs, lows = self._highs[:persons][there], self._lows[:persons][there]
+        highs, lows = highs + (lows >> LIMB), lows & _LOW
+        if combine == "mean":
+            # floor((2^26 h + l) / n): of h = n a + r it is 2^26 a + floor((2^26 r + l) / n).
+            counts = self._counts[:persons][there]
+            whole, rest = np.divmod(highs, counts)
+            q = (whole << LIMB) + ((rest << LIMB) + lows) // counts
+        else:
+            # 2^26 h + l, clamped to the range: beyond |h| = 2^26 it is beyond 2^51 anyway.
+            sums = (np.clip(highs, -1 << LIMB, 1 << LIMB) << LIMB) + lows
+            q = np.clip(sums, self._lattice.first, self._lattice.last)
+        records[there] = q * self._lattice.step
         return records
 
-    @staticmethod
-    def _mean(highs: Integers, lows: Integers, counts: Integers) -> Integers:
-        """Floor of (2^26 h + l) / n: of h = n a + r it is 2^26 a + floor((2^26 r + l) / n)."""
-        whole, rest = np.divmod(highs, counts)
-        mean: Integers = (whole << LIMB) + ((rest << LIMB) + lows) // counts
-        return mean
-
-    def _sum(self, highs: Integers, lows: Integers) -> Integers:
-        """2^26 h + l, clamped to the range: beyond |h| = 2^26 it is beyond 2^51 anyway."""
-        assert self._lattice is not None
-        sums = (np.clip(highs, -1 << LIMB, 1 << LIMB) << LIMB) + lows
-        clamped: Integers = np.clip(sums, self._lattice.first, self._lattice.last)
-        return clamped
-
     def _grow(self, persons: int) -> None:
-        if persons > len(self._counts):
-            more = np.zeros(max(persons, 2 * len(self._counts)) - len(self._counts), np.int64)
-            held = (self._counts, self._highs, self._lows)
-            self._counts, self._highs, self._lows = (np.concatenate([x, more]) for x in held)
-
-
-class Totals(Sensitive):
-    """The totals of some columns, each on a lattice, that are read in one pass."""
-
-    __slots__ = ("_totals", "columns")
-
-    def __init__(self, wanted: Sequence[OnLattice]) -> None:
-        self.columns = list(dict.fromkeys(column for column, _ in wanted))
-        self._totals = {place: PersonTotals(place[1]) for place in wanted}
-
-    def add(self, codes: Integers, chunk: Chunk) -> None:
-        for (column, _), totals in self._totals.items():
-            totals.add(codes, chunk[column])
-
-    def records(self, combine: Combine, persons: int) -> Iterator[tuple[OnLattice, Floats]]:
-        for place, totals in self._totals.items():
-            yield place, totals.records(combine, persons)
+        known = len(self._counts)
+        if persons > known:
+            more = np.zeros(max(persons, 2 * known) - known, dtype=np.int64)
+            old = (self._counts, self._highs, self._lows)
+            self._counts, self._highs, self._lows = (np.concatenate([x, more]) for x in old)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from modicum.sources.base import Floats, MemorySource, StreamSource, TableBatch, opener
-from modicum.sources.labels import Coder, LabelValues
-from modicum.summaries.base import Integers
+from modicum.sources.base import MemoryColumn, MemorySource, StreamSource, TableBatch, opener
+from modicum.sources.labels import LabelValues
 
 _BATCH = 1 << 18
 
@@ -36,22 +35,15 @@ def _labels(series: Any) -> LabelValues:
     return items
 
 
-class _PolarsColumn:
-    def __init__(self, series: Any) -> None:
-        # Polars takes a name such as "^x.*$" for a pattern, even in methods of a series.
-        self._series = series.alias("")
-
-    def floats(self, start: int, stop: int) -> Floats:
-        return self._converted(self._series.slice(start, stop - start))
-
-    def take(self, positions: Integers) -> Floats:
-        return self._converted(self._series.gather(positions))
-
-    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        return coder.codes(_labels(self._series.slice(start, stop - start)))
-
-    def _converted(self, part: Any) -> Floats:
-        return np.asarray(_floats(part, part.dtype).to_numpy())
+def _column(series: Any) -> MemoryColumn:
+    # Polars takes a name such as "^x.*$" for a pattern, even in methods of a series.
+    series = series.alias("")
+    return MemoryColumn(
+        lambda start, stop: [series.slice(start, stop - start)],
+        lambda at: [series.gather(at)],
+        lambda part: np.asarray(_floats(part, part.dtype).to_numpy()),
+        _labels,
+    )
 
 
 @opener("polars.DataFrame")
@@ -59,7 +51,7 @@ def _open_frame(frame: Any) -> MemorySource:
     return MemorySource(
         "polars",
         frame.height,
-        lambda name: _PolarsColumn(frame.get_column(name)),
+        lambda name: _column(frame.get_column(name)),
         frame.columns,
         lambda name: str(frame.schema[name]),
     )
@@ -67,9 +59,9 @@ def _open_frame(frame: Any) -> MemorySource:
 
 @opener("polars.Series")
 def _open_series(series: Any) -> MemorySource:
-    declared = str(series.dtype)
-    column = _PolarsColumn(series)
-    return MemorySource.of_column("polars", len(series), column, declared, series.name)
+    return MemorySource.of_column(
+        "polars", len(series), _column(series), str(series.dtype), series.name
+    )
 
 
 @opener("polars.LazyFrame")

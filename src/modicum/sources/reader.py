@@ -14,9 +14,9 @@ import sys
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources.arrays import BLOCK, MatrixSource
-from modicum.sources.base import Chunk, Floats, Source, quiet
-from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Reduction, Sensitive
+from modicum.sources.base import Chunk, Floats, Source, suppress_warnings
+from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Sensitive
 
 Column = str | Columns | None
 C = TypeVar("C", bound=Column)
@@ -53,13 +53,10 @@ class Scope:
         keys: Sequence[Hashable] = (),
     ) -> Scope:
         """Return the scope of one run; rows that are kept at random are decided here."""
-        if unit.column is None:
-            return cls(unit, (), by, tuple(keys))
-        key = entropy.bits(256) if unit.order_by is None else None
-        if unit.combine is not None:
-            return cls(unit, (), by, tuple(keys), key)
-        named = tuple(sorted({each for each in columns if each is not None}))
-        return cls(unit, named, by, tuple(keys), key)
+        owned = unit.column is not None
+        named = named_columns(columns) if owned and unit.combine is None else ()
+        key = entropy.bits(256) if owned and unit.order_by is None else None
+        return cls(unit, tuple(named), by, tuple(keys), key)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -76,8 +73,8 @@ class RemoteSource(Source):
         """Compute checked reads, each for the group of its number (0 if rows are not grouped)."""
 
     @abstractmethod
-    def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
-        """Count the rows of every label of a column; sensitive."""
+    def count_keys(self, scope: Scope, entropy: Entropy) -> dict[Any, int]:
+        """Count the rows of every label of the column that groups them; sensitive."""
 
 
 def read(source: Source, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
@@ -91,13 +88,13 @@ def read(source: Source, reads: Sequence[Read[Any]], entropy: Entropy) -> list[A
     reads = [as_counted(source, ask) for ask in reads]
     if isinstance(source, RemoteSource):
         return source.answer(Scope(), [(0, ask) for ask in reads], entropy)
-    rows = {ask.place: _ColumnRows(source, ask.place, entropy) for ask in reads}
+    rows = {ask.place: _rows_of(source, ask.place, entropy) for ask in reads}
     passes = [ask.reduction.begin(ask.lattice, rows[ask.place]) for ask in reads]
     readers: dict[Column, list[Accumulator[Any]]] = {}
     for ask, accumulator in zip(reads, passes, strict=True):
         if accumulator.reads:
             readers.setdefault(ask.place, []).append(accumulator)
-    with quiet():
+    with suppress_warnings():
         if readers:
             _feed(source, readers)
         return [accumulator.finish() for accumulator in passes]
@@ -117,14 +114,8 @@ def _feed(source: Source, readers: dict[Column, list[Accumulator[Any]]]) -> None
 
 def _chunks(source: Source, columns: Sequence[Column]) -> Iterator[tuple[int, Chunk]]:
     """Read columns, single ones and those of vectors, once; yield lengths and chunks."""
-    if isinstance(source, MatrixSource):
-        chunks = source.chunks([None])
-    else:
-        single: dict[str | None, None] = {}
-        for each in columns:
-            names = (each.names or (None,)) if isinstance(each, Columns) else (each,)
-            single.update(dict.fromkeys(names))
-        chunks = source.chunks(list(single))
+    names = [None] if isinstance(source, MatrixSource) else single_columns(columns)
+    chunks = source.chunks(names)
     for chunk in chunks:
         yield len(next(iter(chunk.values()))), chunk
 
@@ -155,54 +146,57 @@ def _complete(block: Floats) -> Floats:
     return block[~np.isnan(block).any(axis=1)]
 
 
-class PassingOnce(Sensitive):
-    """Rows that pass once and then are gone: reductions get only randomness from them.
+class ColumnRows(Sensitive):
+    """The :class:`~modicum.summaries.base.Rows` of a column.
 
-    Other kinds of :class:`~modicum.summaries.base.Rows` derive from it.
+    Without ``feed`` they pass once, and reductions get only randomness from them.
     """
 
-    __slots__ = ("_entropy",)
+    __slots__ = ("_feed", "_fetch", "entropy")
 
-    def __init__(self, entropy: Entropy) -> None:
-        self._entropy = entropy
-
-    @property
-    def entropy(self) -> Entropy:
-        return self._entropy
-
-    @property
-    def fetchable(self) -> Fetchable | None:
-        return None
-
-    def feed(self, _accumulator: Accumulator[object]) -> None:
-        raise UnsupportedData("these rows pass once")
-
-
-class _ColumnRows(PassingOnce):
-    __slots__ = ("_column", "_source")
-
-    def __init__(self, source: Source, column: Column, entropy: Entropy) -> None:
-        super().__init__(entropy)
-        self._source = source
-        self._column = column
+    def __init__(
+        self,
+        entropy: Entropy,
+        feed: Callable[[Accumulator[object]], None] | None = None,
+        fetch: Callable[[], Fetchable | None] = lambda: None,
+    ) -> None:
+        self.entropy = entropy
+        self._feed = feed
+        self._fetch = fetch
 
     @property
     def fetchable(self) -> Fetchable | None:
-        if isinstance(self._column, Columns):
-            return None
-        return self._source.fetchable(self._column)
+        return self._fetch()
 
     def feed(self, accumulator: Accumulator[object]) -> None:
+        if self._feed is None:
+            raise UnsupportedData("these rows pass once")
+        with suppress_warnings():
+            self._feed(accumulator)
+
+
+def _rows_of(source: Source, column: Column, entropy: Entropy) -> ColumnRows:
+    def feed(accumulator: Accumulator[object]) -> None:
         if accumulator.reads:
-            with quiet():
-                _feed(self._source, {self._column: [accumulator]})
+            _feed(source, {column: [accumulator]})
+
+    def fetch() -> Fetchable | None:
+        return None if isinstance(column, Columns) else source.fetchable(column)
+
+    return ColumnRows(entropy, feed, fetch)
 
 
 def check_asks(source: Source, reads: Sequence[Read[Any]]) -> None:
     """Check by the schema that all columns can be read for their reductions."""
     for ask in reads:
         check_column(source, ask.place, ask.lattice)
-        _check_held(source, ask.reduction)
+        if isinstance(source, RemoteSource) and ask.reduction.holds_rows:
+            raise UnsupportedData(
+                "this statistic holds all rows in memory, and those of "
+                f"{source.engine} stay where they are: if its columns fit into the memory of this "
+                "process, collect them first (.toPandas() in Spark, .compute() in Dask) and pass "
+                "that, or else write them to Parquet and pass the path"
+            )
 
 
 def check_column(source: Source, column: Column, lattice: Lattice | None) -> None:
@@ -227,17 +221,6 @@ def check_columns(source: Source, columns: Columns) -> None:
             raise InvalidArgument("columns is missing: a table needs columns=[...], their names")
 
 
-def _check_held(source: Source, reduction: Reduction[Any]) -> None:
-    """Refuse to hold all rows of a table whose rows stay where they are."""
-    if isinstance(source, RemoteSource) and reduction.holds_rows:
-        raise UnsupportedData(
-            f"this statistic holds all rows in memory, and those of {source.engine} stay where "
-            "they are: if its columns fit into the memory of this process, collect them first "
-            "(.toPandas() in Spark, .compute() in Dask) and pass that, or else write them to "
-            "Parquet and pass the path"
-        )
-
-
 def as_counted(source: Source, ask: Read[Any]) -> Read[Any]:
     """Return a read with its column named as it is read."""
     name = read_as(source, ask.column, ask.lattice)
@@ -251,15 +234,18 @@ def read_as(source: Source, column: C, lattice: Lattice | None) -> C | str:
     return column
 
 
-def named_columns(columns: Sequence[Column]) -> list[str]:
-    """Return the names of all columns, also of those read together, each once."""
-    names: dict[str, None] = {}
+def single_columns(columns: Sequence[Column]) -> list[str | None]:
+    """Return all columns, also those read together, each once; ``None`` is the rows."""
+    names: dict[str | None, None] = {}
     for each in columns:
-        if isinstance(each, Columns):
-            names.update(dict.fromkeys(each.names or ()))
-        elif each is not None:
-            names[each] = None
-    return sorted(names)
+        together = (each.names or (None,)) if isinstance(each, Columns) else (each,)
+        names.update(dict.fromkeys(together))
+    return list(names)
+
+
+def named_columns(columns: Sequence[Column]) -> list[str]:
+    """Return the names of all columns, also of those read together, in order."""
+    return sorted(name for name in single_columns(columns) if name is not None)
 
 
 def width_of(source: Source, columns: Columns) -> int:
@@ -269,7 +255,7 @@ def width_of(source: Source, columns: Columns) -> int:
     return source.width if isinstance(source, MatrixSource) else 1
 
 
-_QUIET_SECONDS = 2.0
+_SILENT_SECONDS = 2.0
 _PERIOD = 0.25
 
 
@@ -280,11 +266,6 @@ def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T
     erased at the end, so no log keeps it. The number of rows is rounded down to two digits. Only
     the main thread shows it: the parts of a table may be read in many threads at once.
     ``MODICUM_PROGRESS=off`` turns it off. Each item comes with how much it counts.
-
-    Examples
-    --------
-    >>> list(watched([(3, "a"), (2, "b")], "reading", "rows"))
-    ['a', 'b']
     """
     stream = sys.stderr
     main = threading.current_thread() is threading.main_thread()
@@ -293,40 +274,19 @@ def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T
         for _, item in items:
             yield item
         return
-    line = _Line(stream, doing, what)
+    total, shown, due = 0, "", time.monotonic() + _SILENT_SECONDS
     try:
         for amount, item in items:
-            line.add(amount)
+            total += amount
+            if time.monotonic() >= due:
+                due = time.monotonic() + _PERIOD
+                text = f"modicum: {doing}, {_rounded(total):,} {what} so far"
+                print("\r" + text.ljust(len(shown)), end="", file=stream, flush=True)
+                shown = text
             yield item
     finally:
-        line.erase()
-
-
-class _Line:
-    def __init__(self, stream: TextIO, doing: str, what: str) -> None:
-        self._stream = stream
-        self._doing = doing
-        self._what = what
-        self._total = 0
-        self._due = time.monotonic() + _QUIET_SECONDS
-        self._length = 0
-
-    def add(self, amount: int) -> None:
-        self._total += amount
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + _PERIOD
-            self._write(f"modicum: {self._doing}, {_rounded(self._total):,} {self._what} so far")
-
-    def erase(self) -> None:
-        if self._length:
-            self._write("")
-            self._stream.write("\r")
-            self._stream.flush()
-
-    def _write(self, text: str) -> None:
-        self._stream.write("\r" + text.ljust(self._length))
-        self._stream.flush()
-        self._length = len(text)
+        if shown:
+            print("\r" + " " * len(shown), end="\r", file=stream, flush=True)
 
 
 def _rounded(number: int) -> int:

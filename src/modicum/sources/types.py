@@ -7,7 +7,6 @@ are public.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from modicum.errors import UnsupportedData
 
@@ -19,7 +18,7 @@ _LABELS = {
     "object": re.compile(r"object"),
     "text": re.compile(r"str(ing)?|(large_)?string(_view)?|(large_)?utf8|varchar|uuid"),
     "date": re.compile(r"date(32|64)?(\[(day|ms)\])?"),
-    "moment": re.compile(
+    "datetime": re.compile(
         r"datetime(64)?([\[(].*[\])])?|timestamp(_s|_ms|_ns|_ntz| with.*|[\[(].*[\])])?"
     ),
     "labels": re.compile(r"category|categorical(\(.*\))?|enum(\(.*\))?"),
@@ -72,19 +71,16 @@ _LINES = {
         "date": "unix_timestamp({0})",
         "text": "try_cast({0} AS double)",
     },
-    "dask": {
-        "date": '({0} - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)',
-        "duration": "{0}.dt.total_seconds()",
-        "text": 'dask.dataframe.to_numeric({0}, errors="coerce")',
-        "labels": 'dask.dataframe.to_numeric({0}.astype(str), errors="coerce")',
-        "object": 'dask.dataframe.to_numeric({0}, errors="coerce")',
-    },
     "ibis": {
         "date": "{0}.epoch_seconds()",
         "text": '{0}.try_cast("float64")',
     },
 }
-_COLUMNS = {"polars": "polars.col({0!r})"}
+_LINES["dask"] = {
+    kind: line.replace("pandas.to_numeric", "dask.dataframe.to_numeric")
+    for kind, line in _LINES["pandas"].items()
+    if kind != "sparse"
+}
 
 
 def is_number(declared: str) -> bool:
@@ -118,7 +114,14 @@ def conversion(engine: str, declared: str, column: str | None) -> str | None:
     lower = declared.lower()
     kind = next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
     line = _LINES.get(engine, {}).get(kind)
-    return None if line is None else line.format(_reference(engine, column))
+    if line is None:
+        return None
+    if column is None:
+        return line.format("x")
+    mark = {"duckdb": '"', "spark": "`"}.get(engine)
+    if mark is not None:
+        return line.format(mark + column.replace(mark, 2 * mark) + mark)
+    return line.format(f"polars.col({column!r})" if engine == "polars" else f"t[{column!r}]")
 
 
 def label_kind(declared: str) -> str | None:
@@ -127,7 +130,7 @@ def label_kind(declared: str) -> str | None:
     Examples
     --------
     >>> [label_kind(each) for each in ("Int64", "large_string", "BLOB", "timestamp[us, tz=UTC]")]
-    ['number', 'text', None, 'moment']
+    ['number', 'text', None, 'datetime']
     """
     declared = declared.removesuffix("[pyarrow]")
     encoded = _DICTIONARY.fullmatch(declared)
@@ -135,44 +138,7 @@ def label_kind(declared: str) -> str | None:
         return label_kind(encoded[1])
     if is_number(declared):
         return "number"
-    if (
-        declared == "Object"
-    ):  # of Polars, which hands over whatever is in it; pandas' is in lower case
+    if declared == "Object":  # of Polars, and holds anything; that of pandas is in lower case
         return None
     lower = declared.lower()
     return next((kind for kind, names in _LABELS.items() if names.fullmatch(lower)), None)
-
-
-def check_label(declared: str, column: str) -> str:
-    """Return the kind of labels of a declared type; refuse a type that cannot hold labels."""
-    kind = label_kind(declared)
-    if kind is None:
-        raise UnsupportedData(
-            f"column {column!r} is declared as {declared}, which cannot hold labels: pass "
-            "integers, text, booleans, dates, moments or a categorical column"
-        )
-    return kind
-
-
-def check_order(declared: str, column: str) -> Literal["number", "moment"]:
-    """Return what a declared type is ordered by; refuse a type that has no order."""
-    kind = label_kind(declared)
-    if kind == "number":
-        return "number"
-    if kind in {"date", "moment"}:
-        return "moment"
-    raise UnsupportedData(
-        f"column {column!r} is declared as {declared}, by which rows cannot be ordered: pass "
-        "numbers, dates or moments"
-    )
-
-
-def _reference(engine: str, column: str | None) -> str:
-    """Write a column as in the user's code."""
-    if column is None:
-        return "x"
-    if engine == "duckdb":
-        return '"' + column.replace('"', '""') + '"'
-    if engine == "spark":
-        return "`" + column.replace("`", "``") + "`"
-    return _COLUMNS.get(engine, "t[{0!r}]").format(column)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import ModicumError, SourceError
-from modicum.sources.base import opener, quiet
+from modicum.sources.base import opener, suppress_warnings
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.sources.labels import Dictionary, label_bytes
 from modicum.sources.pandas import open_pandas, pandas_column
@@ -41,7 +41,7 @@ class DaskTable(DistributedSource):
         delayed = partial(import_module("dask").delayed, pure=False)
         frame = self._frame[list(job.columns)]
         unit = job.scope.unit
-        labels = {each for each in (*job.labels, unit.order_by) if each is not None}
+        labels = {each for each in (*job.scope.labels, unit.order_by) if each is not None}
         kinds = {name: _kind(frame.dtypes[name]) for name in sorted(labels)}
         if unit.column is not None:
             frame = _by_person(frame, unit.column, kinds)
@@ -104,7 +104,7 @@ def _placed(
     """Number the part that each row goes to; runs where a part is."""
     _check_kinds(frame, kinds)
     labels = Dictionary()
-    with quiet():
+    with suppress_warnings():
         codes = pandas_column(frame[person]).codes(0, len(frame), labels)
     known = labels.keys()
     if kinds[person] is None:

@@ -10,7 +10,8 @@ must be in one part. One job is enough, except for records by rank, which take a
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -21,11 +22,11 @@ import numpy as np
 
 from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
-from modicum.sources.base import Chunk, Source, guarded, quiet
+from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
 from modicum.sources.groups import count_keys, reader_of_groups
 from modicum.sources.labels import Coder
-from modicum.sources.persons import check_unit, reader_of
-from modicum.sources.reader import PassingOnce, RemoteSource, Scope, check_asks, named_columns
+from modicum.sources.persons import TableReader, check_unit
+from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 
@@ -71,17 +72,17 @@ class DistributedSource(RemoteSource):
 
         return more
 
-    def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
-        (counted,) = self._ran(KeyJob(scope, None, VERSION, by), entropy)
+    def count_keys(self, scope: Scope, entropy: Entropy) -> dict[Any, int]:
+        (counted,) = self._ran(KeyJob(scope, None, VERSION), entropy)
         counts: dict[Any, int] = counted.counts
         return counts
 
     def _summaries(
         self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
     ) -> list[Any]:
-        job = ReadJob(scope, None, VERSION, tuple(reads))
+        job = Job(scope, None, VERSION, tuple(reads))
         if job.chooses and not entropy.secret:
-            job = ReadJob(scope, f"{entropy.bits(128):032x}", VERSION, tuple(reads))
+            job = replace(job, seed=f"{entropy.bits(128):032x}")
         return self._ran(job, entropy)
 
     def _ran(self, job: Job, entropy: Entropy) -> list[Any]:
@@ -101,9 +102,10 @@ class DistributedSource(RemoteSource):
 
 
 @dataclass(frozen=True)
-class Job(ABC):
-    """One pass: public parameters, a key if rows are kept at random, and brackets of quantiles.
+class Job:
+    """Reductions of one pass, each for the group of its number (0 if rows are not grouped).
 
+    All is public but a key in the scope, if rows are kept at random, and brackets of quantiles.
     Without a ``seed`` secret choices are made with randomness of the operating system where the
     part is. In tests, every part and merge draws from a stream of its own that follows from the
     seed. ``version`` is that of the driver; parts with another one refuse.
@@ -112,38 +114,62 @@ class Job(ABC):
     scope: Scope
     seed: str | None
     version: str
+    reads: tuple[tuple[int, Read[Any]], ...] = ()
 
     @property
-    @abstractmethod
     def questions(self) -> int:
         """The number of summaries that it makes."""
+        return len(self.reads)
 
     @property
-    @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that are read; there may be none."""
+        asked = named_columns([ask.place for _, ask in self.reads])
+        named = (*self.scope.columns, *asked, *self.scope.labels, self.scope.unit.order_by)
+        return tuple(dict.fromkeys(each for each in named if each is not None))
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The columns that show whose and in which group a row is."""
-        return self.scope.labels
+    def chooses(self) -> bool:
+        """Whether it makes secret choices."""
+        return any(ask.reduction.secret for _, ask in self.reads)
 
     @property
     def rereads(self) -> bool:
         """Whether a part is read more than once."""
         return False
 
-    @abstractmethod
     def check(self, part: Source) -> None:
         """Check by its schema that a part can be read."""
+        check_unit(part, self.scope.unit)
+        check_asks(part, [ask for _, ask in self.reads])
+        if self.scope.by is not None:
+            part.check_label(self.scope.by)
 
-    @abstractmethod
     def _read(self, part: Source, entropy: Entropy) -> list[Any]:
         """Return the summaries of a part."""
+        scope = self.scope
+        if scope.by is None:
+            reader = TableReader(part, scope.unit, scope.columns, scope.key)
+            return reader.read([ask for _, ask in self.reads], entropy)
+        columns = scope.columns or [ask.column for _, ask in self.reads]
+        groups = reader_of_groups(part, scope.unit, scope.by, scope.keys, columns, scope.key)
+        return groups.read(self.reads, entropy)
 
-    @abstractmethod
     def _nothing(self) -> Callable[[int], Any]:
         """Return a function from the number of a reduction to its summary of no rows."""
+        made: dict[tuple[Any, ...], Any] = {}  # groups share their questions
+
+        def nothing(question: int) -> Any:
+            _, ask = self.reads[question]
+            asked = (ask.lattice, ask.reduction, ask.columns)
+            if asked not in made:
+                begun = ask.reduction.begin(ask.lattice, ColumnRows(SYSTEM))  # nothing is drawn
+                if ask.columns is not None:
+                    begun.update(np.empty((0, len(ask.columns.names or (None,)))))
+                made[asked] = begun.finish()
+            return made[asked]
+
+        return nothing
 
     def summarise(self, part: Source, place: str) -> list[Known]:
         """Reduce the rows of one part; reductions without rows in it are left out.
@@ -152,7 +178,7 @@ class Job(ABC):
         """
         self._check_version()
         nothing = self._nothing()
-        with quiet():
+        with suppress_warnings():
             known = self._read(part, self._entropy(place))
             return [
                 (question, each.to_bytes())
@@ -177,7 +203,7 @@ class Job(ABC):
     def _merged(self, known: Iterable[Known], entropy: Entropy) -> dict[int, Any]:
         merged: dict[int, Any] = {}
         nothing = self._nothing()
-        with quiet():
+        with suppress_warnings():
             for question, data in known:
                 one, two = merged.get(question), type(nothing(question)).from_bytes(data)
                 if one is None:
@@ -196,89 +222,22 @@ class Job(ABC):
             )
 
 
-@dataclass(frozen=True)
-class ReadJob(Job):
-    """Reductions, each for the group of that number (0 if rows are not grouped)."""
-
-    reads: tuple[tuple[int, Read[Any]], ...]
-
-    @property
-    def questions(self) -> int:
-        return len(self.reads)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        unit = self.scope.unit
-        asked = named_columns([ask.place for _, ask in self.reads])
-        named = (*self.scope.columns, *asked, *self.scope.labels, unit.order_by)
-        return tuple(dict.fromkeys(each for each in named if each is not None))
-
-    @property
-    def chooses(self) -> bool:
-        return any(ask.reduction.secret for _, ask in self.reads)
-
-    def check(self, part: Source) -> None:
-        check_unit(part, self.scope.unit)
-        check_asks(part, [ask for _, ask in self.reads])
-        if self.scope.by is not None:
-            part.check_label(self.scope.by)
-
-    def _read(self, part: Source, entropy: Entropy) -> list[Any]:
-        scope = self.scope
-        if scope.by is None:
-            reader = reader_of(part, scope.unit, scope.columns, scope.key)
-            return reader.read([ask for _, ask in self.reads], entropy)
-        columns = scope.columns or [ask.column for _, ask in self.reads]
-        groups = reader_of_groups(part, scope.unit, scope.by, scope.keys, columns, scope.key)
-        return groups.read(self.reads, entropy)
-
-    def _nothing(self) -> Callable[[int], Any]:
-        made: dict[tuple[Any, ...], Any] = {}  # groups share their questions
-
-        def nothing(question: int) -> Any:
-            _, ask = self.reads[question]
-            asked = (ask.lattice, ask.reduction, ask.columns)
-            if asked not in made:
-                begun = ask.reduction.begin(ask.lattice, PassingOnce(SYSTEM))  # nothing is drawn
-                if ask.columns is not None:
-                    begun.update(np.empty((0, len(ask.columns.names or (None,)))))
-                made[asked] = begun.finish()
-            return made[asked]
-
-        return nothing
-
-
-@dataclass(frozen=True)
 class KeyJob(Job):
-    """The number of rows of every label of a column."""
-
-    by: str
+    """The number of rows of every label of the column that groups them."""
 
     @property
     def questions(self) -> int:
         return 1
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        unit = self.scope.unit
-        named = (self.by, unit.column, unit.order_by)
-        return tuple(dict.fromkeys(each for each in named if each is not None))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((self.by, *self.scope.labels)))
-
-    @property
     def rereads(self) -> bool:
         """True if rows of persons are kept: labels are put in order first."""
         return self.scope.unit.column is not None
 
-    def check(self, part: Source) -> None:
-        check_unit(part, self.scope.unit)
-        part.check_label(self.by)
-
     def _read(self, part: Source, entropy: Entropy) -> list[Any]:
-        return [KeyCounts(count_keys(part, self.scope.unit, self.by, entropy, self.scope.key))]
+        scope = self.scope
+        assert scope.by is not None
+        return [KeyCounts(count_keys(part, scope.unit, scope.by, entropy, scope.key))]
 
     def _nothing(self) -> Callable[[int], Any]:
         return lambda _: KeyCounts({})
@@ -297,14 +256,7 @@ _KINDS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
 
 
 class KeyCounts(Sensitive):
-    """Numbers of rows by label; sensitive, and so is which labels there are.
-
-    Examples
-    --------
-    >>> one = KeyCounts({"a": 2, 5: 1})
-    >>> one.merge(KeyCounts.from_bytes(one.to_bytes())).counts
-    {'a': 4, 5: 2}
-    """
+    """Numbers of rows by label; sensitive, and so is which labels there are."""
 
     __slots__ = ("counts",)
 
@@ -313,10 +265,7 @@ class KeyCounts(Sensitive):
 
     def merge(self, other: KeyCounts) -> KeyCounts:
         """Return the numbers of both; equal labels are one."""
-        both = dict(self.counts)
-        for key, n in other.counts.items():
-            both[key] = both.get(key, 0) + n
-        return KeyCounts(both)
+        return KeyCounts(Counter(self.counts) + Counter(other.counts))
 
     def to_bytes(self) -> bytes:
         return json.dumps([[*_written(key), n] for key, n in self.counts.items()]).encode()

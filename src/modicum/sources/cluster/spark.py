@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from modicum.errors import SourceError, UnsupportedData
-from modicum.sources.arrow import arrow_floats, arrow_labels
+from modicum.sources.arrow import arrow_batches
 from modicum.sources.base import CHUNK, StreamSource, TableBatch, guarded, opener
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.version import VERSION
@@ -148,33 +147,24 @@ class _Partition(StreamSource):
         self._arrow = batches
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
-        for held in self._joined():
-            yield TableBatch(
-                [
-                    np.concatenate([arrow_floats(b.column(self._places[name])) for b in held])
-                    for name in columns
-                ],
-                [arrow_labels(self._column(held, name)) for name in labels],
-            )
-
-    def _column(self, batches: Sequence[Any], name: str) -> Any:
-        arrays = [batch.column(self._places[name]) for batch in batches]
-        return import_module("pyarrow").concat_arrays(arrays)
+        places = [[self._places[name] for name in names] for names in (columns, labels)]
+        return arrow_batches(chain.from_iterable(self._joined()), *places)
 
     def _joined(self) -> Iterator[list[Any]]:
         """Put the small batches of Spark together, up to a chunk."""
-        held: list[Any] = []
+        join = import_module("pyarrow").Table.from_batches
+        small: list[Any] = []
         rows = 0
         for batch in self._arrow:
             for start in range(0, batch.num_rows, CHUNK):
                 part = batch.slice(start, CHUNK)
                 if rows + part.num_rows > CHUNK:
-                    yield held
-                    held, rows = [], 0
-                held.append(part)
+                    yield join(small).combine_chunks().to_batches()
+                    small, rows = [], 0
+                small.append(part)
                 rows += part.num_rows
-        if held:
-            yield held
+        if small:
+            yield join(small).combine_chunks().to_batches()
 
     def _count(self) -> int:
         return sum(batch.num_rows for batch in self._arrow)

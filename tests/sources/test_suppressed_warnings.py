@@ -15,9 +15,9 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources import groups
 from modicum.sources.base import StreamSource, TableBatch, open_source
-from modicum.sources.files import read_ahead
+from modicum.sources.files import prefetch
 from modicum.sources.groups import GroupReader, count_keys
-from modicum.sources.persons import reader_of
+from modicum.sources.persons import TableReader
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
@@ -64,7 +64,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 def test_rows_and_persons(table: Any, unit: Unit, loud: None) -> None:
     source = open_source(table)
     reads = [Read("x", LATTICE, Tails(2)), Read("x", None, Count()), Read("x", LATTICE, Records())]
-    tails, count, records = reader_of(source, unit, ["x"]).read(reads, SYSTEM)
+    tails, count, records = TableReader(source, unit, ["x"]).read(reads, SYSTEM)
     assert tails.count == count.count == len(records.all()) <= 4
 
 
@@ -117,11 +117,11 @@ def test_settings_do_not_leak_to_whoever_reads(loud: None) -> None:
     assert np.geterr() == before
 
 
-def test_a_thread_that_reads_ahead_is_quiet() -> None:
+def test_warnings_are_suppressed_in_the_thread_that_prefetches() -> None:
     def batches() -> Iterator[Any]:
         for _ in range(3):
             yield np.ones(2) / np.zeros(2)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        assert len(list(read_ahead(batches()))) == 3
+        assert len(list(prefetch(batches()))) == 3
