@@ -56,6 +56,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
+from modicum.statistics.texts import documented
 from modicum.statistics.vector_rounds import Ball, VectorSetting, last_sum
 from modicum.statistics.vector_schedule import NEAR, OUTSIDE, SUBSTEP, TURN, wide_radii
 from modicum.status import OK
@@ -219,6 +220,7 @@ PRIVATE_QUANTILE: Row[SearchOption, Release] = Row(
 SEARCH = Fraction(1, 4)
 
 
+@documented
 def clipped_mean_vector(
     columns: Sequence[str] | None = None,
     *,
@@ -235,22 +237,23 @@ def clipped_mean_vector(
 
     Parameters
     ----------
-    columns, within, epsilon, rho, budget, step
-        As for :func:`mean_vector`.
+    columns : list of str, optional
+        Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
+    {columns_within}
+    {price}
+        How it is spent is as for :func:`mean_vector`.
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+    {returns_rows}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`mean_vector`.
+    {raises}
+        If there are no names, or names that are not different or no text.
 
     Notes
     -----
+    {missing_rows}
+
     Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
     binary search on a grid of four radii an octave. The noise of all components together is about
     (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,

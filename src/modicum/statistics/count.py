@@ -21,12 +21,14 @@ from modicum.statistics.spec import (
     column_name,
     shows_between,
 )
+from modicum.statistics.texts import documented
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from modicum.summaries.synthetic import SyntheticTable
 
 
+@documented
 def count(
     column: str | None = None,
     *,
@@ -42,8 +44,9 @@ def count(
         Without it, the rows of a table (the non-missing values of an array) are counted. With
         it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
         not empty.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one.
+    {price}
+
+    {returns}
 
     Examples
     --------

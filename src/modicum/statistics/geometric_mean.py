@@ -25,8 +25,10 @@ from modicum.statistics.spec import (
     error_between,
     shows_between,
 )
+from modicum.statistics.texts import documented
 
 
+@documented
 def geometric_mean(
     column: str | None = None,
     *,
@@ -43,30 +45,26 @@ def geometric_mean(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     within : (float, float)
         A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
         are; so choose the lowest value that means something.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+    {price}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; if the range is not positive.
+        If the range is reversed, not positive or not finite; if there is no price, more than one,
+        or one that is not positive.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. Logarithms are rounded to multiples of a public step, about 10^-12.
+    {missing}
+
+    Logarithms are rounded to multiples of a public step, about 10^-12.
 
     Examples
     --------

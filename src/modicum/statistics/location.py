@@ -63,6 +63,7 @@ from modicum.statistics.outside import NoisyTerm, Outside
 from modicum.statistics.quantile import median
 from modicum.statistics.spec import Declaration, Planned, Row, error_between, ranged, shows_between
 from modicum.statistics.split import HALF_LN2, octaves, subsample_level
+from modicum.statistics.texts import documented
 from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
@@ -76,6 +77,7 @@ CELL_BITS = 7  # 128 cells an octave of distance from the centre
 FLAT = 8  # widths around the centre in which the candidates of a bounded score are uniform
 
 
+@documented
 def expectile(
     column: str | None = None,
     *,
@@ -96,38 +98,27 @@ def expectile(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     tau : float
         From 0.001 to 0.999.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
-    level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        fifth of the price. ``None``: no ends, and the interval is the public range.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a fifth of the price.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; tau or level out of range.
+    {raises}
+        If tau or level is out of range.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The inverse sensitivity mechanism (Asi and Duchi 2020) between two private
-    bounds, after Dick, Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records
-    away from the expectile of the clipped data, whatever the range is; a few extreme records are
-    clipped.
+    {missing}
+
+    The inverse sensitivity mechanism (Asi and Duchi 2020) between two private bounds, after Dick,
+    Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records away from the
+    expectile of the clipped data, whatever the range is; a few extreme records are clipped.
 
     Examples
     --------
@@ -140,6 +131,7 @@ def expectile(
     return asked(EXPECTILE, column, statistic, price, lattice, level)
 
 
+@documented
 def lp_center(
     column: str | None = None,
     *,
@@ -159,26 +151,26 @@ def lp_center(
 
     Parameters
     ----------
+    {column}
     p : float
         From 1 to 8.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.query.expectile`.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a fifth of the price.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.expectile`; p out of range.
+    {raises}
+        If p or level is out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. For
-    p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
-    location.
+    {missing}
+
+    The mechanism is that of :func:`modicum.query.expectile`. For p >= 4 the default interval is the
+    public range: data with tails of index 3 need not have such a location.
 
     Examples
     --------
@@ -197,6 +189,7 @@ def lp_center(
     return asked(LP_CENTER, column, power_score(power), price, lattice, level)
 
 
+@documented
 def huber(
     column: str | None = None,
     *,
@@ -216,28 +209,29 @@ def huber(
 
     Parameters
     ----------
+    {column}
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
         the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`expectile`.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a fifth of the price.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`expectile`; a width that is not positive.
+    {raises}
+        If the width is not positive, or level out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`expectile`, on the whole range:
-    the score is bounded, so no private bounds are needed. The interval assumes nothing.
+    {missing}
+
+    The mechanism is that of :func:`modicum.query.expectile` on the whole range: the score is
+    bounded, so no private bounds are needed. The interval assumes nothing.
 
     Examples
     --------

@@ -77,6 +77,7 @@ from modicum.statistics.split import (
     first_reduction,
     mean_schedule,
 )
+from modicum.statistics.texts import documented
 from modicum.status import Status
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
@@ -84,6 +85,7 @@ from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
 
+@documented
 def mean(
     column: str | None = None,
     *,
@@ -102,43 +104,25 @@ def mean(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
-        (a few more records are needed), and no accuracy for large data.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
-        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
-    step : float, optional
-        A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+    {column}
+    {within}
+        A thousand times wider it takes a few more records, and large data lose no accuracy.
+    {price}
+    {step}
     method : {"adaptive", "subset", "bounded"}
         ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
         corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
         to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
         known to be tight: the default is hardly worse then, and much better otherwise.
-    clusters : {"clip", "keep"}
-        ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
-        records is kept, at some cost in accuracy otherwise.
+    {clusters}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        Reversed, empty or non-finite range, a step too fine for it, no or several budgets, a
-        budget that is not positive.
+    {raises}
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values.
+    {missing}
 
     Examples
     --------

@@ -48,6 +48,7 @@ from modicum.statistics.spec import (
     shows_between,
 )
 from modicum.statistics.spread import find_spread
+from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status
 from modicum.summaries.sums import ClippedPowers
 from modicum.summaries.synthetic import SyntheticTable
@@ -68,6 +69,7 @@ EQUAL = Status(
 )
 
 
+@documented
 def skewness(
     column: str | None = None,
     *,
@@ -84,32 +86,22 @@ def skewness(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {column}
+    {within}
+    {price}
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`.
+    {raises}
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. Values far out are clipped, as for a variance, and may decide a skewness: the
-    default interval allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that
-    are known to be lighter, ``interval(tail=None)`` for the clipped data.
+    {missing}
+
+    Values far out are clipped, as for a variance, and may decide a skewness: the default interval
+    allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that are known to be
+    lighter, ``interval(tail=None)`` for the clipped data.
 
     Examples
     --------

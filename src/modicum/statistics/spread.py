@@ -73,6 +73,7 @@ from modicum.statistics.split import (
     expected_records,
     mean_schedule,
 )
+from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares
@@ -81,6 +82,7 @@ from modicum.summaries.synthetic import SyntheticTable
 _MOST = 1e150
 
 
+@documented
 def var(
     column: str | None = None,
     *,
@@ -97,33 +99,22 @@ def var(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {column}
+    {within}
+    {price}
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; if the range exceeds ±1e150, whose square is too
-        large for a number.
+    {raises}
+        If the range exceeds ±1e150, whose square is too large for a number.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The noise follows the square of the largest distances from the mean that
-    more than a few records have; what lies beyond is clipped, which makes heavy tails look
-    lighter than they are.
+    {missing}
+
+    The noise follows the square of the largest distances from the mean that more than a few records
+    have; what lies beyond is clipped, which makes heavy tails look lighter than they are.
 
     Examples
     --------
@@ -140,6 +131,7 @@ def var(
     return VARIANCE.query(column_name(column), lattice, price, NoOption())
 
 
+@documented
 def std(
     column: str | None = None,
     *,
@@ -151,8 +143,23 @@ def std(
 ) -> Query[Release]:
     """Ask for the standard deviation of a column, with no bounds to guess.
 
-    The root of the variance: parameters, guarantee, missing values and errors are as for
-    :func:`var`.
+    It is the root of the variance, see :func:`var`.
+
+    Parameters
+    ----------
+    {column}
+    {within}
+    {price}
+    {step}
+
+    {returns}
+
+    {raises}
+        If the range exceeds ±1e150, whose square is too large for a number.
+
+    Notes
+    -----
+    {missing}
 
     Examples
     --------

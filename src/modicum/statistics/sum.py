@@ -82,6 +82,7 @@ from modicum.statistics.split import (
     first_reduction,
     sum_schedule,
 )
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
@@ -90,6 +91,7 @@ from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
 
+@documented
 def sum(
     column: str | None = None,
     *,
@@ -103,8 +105,27 @@ def sum(
 ) -> Query[Release]:
     """Ask for the sum of a column, with no bounds to guess.
 
-    Parameters, missing values and errors are as for :func:`modicum.query.mean`. A sum moves by
-    the size of one record, so its noise follows the size of the largest values, not their spread.
+    A sum moves by the size of one record, so its noise follows the size of the largest values, not
+    their spread.
+
+    Parameters
+    ----------
+    {column}
+    {within}
+    {price}
+    {step}
+    method : {"adaptive", "bounded"}
+        ``"bounded"`` looks for nothing and scales its noise to the range, as for
+        :func:`modicum.query.mean`.
+    {clusters}
+
+    {returns}
+
+    {raises}
+
+    Notes
+    -----
+    {missing}
 
     Examples
     --------
