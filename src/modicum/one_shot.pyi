@@ -1560,7 +1560,6 @@ def std(
     InvalidArgument
         If the range is reversed, empty or not finite, or the step too fine for it; if there is
         no price, more than one, or one that is not positive.
-        If the range exceeds ±1e150, whose square is too large for a number.
 
     Notes
     -----

@@ -61,13 +61,7 @@ from modicum.statistics.inverse_sensitivity import (
     draw_value,
 )
 from modicum.statistics.monotone_statistic import MonotoneStatistic, expectile_score
-from modicum.statistics.outside import (
-    NoisyTerm,
-    Redrawn,
-    clip_ends,
-    clipped_in_words,
-    share_between,
-)
+from modicum.statistics.outside import NoisyTerm, PlacedBounds, Redrawn, share_between
 from modicum.statistics.spec import (
     Declaration,
     Options,
@@ -78,7 +72,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
-from modicum.status import OK, Status, bounds_in_steps, unseen
+from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.sums import ClippedSum, Count
@@ -321,12 +315,9 @@ def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SubsetErrorModel:
+class SubsetErrorModel(PlacedBounds):
     """The transformed pair between two thresholds (lattice steps)."""
 
-    lattice: Lattice
-    lo: int
-    hi: int
     left: int
     right: int
     noise: NoisyTerm
@@ -351,11 +342,6 @@ class SubsetErrorModel:
     def none_seen(self) -> bool:
         width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
         return width > 0 and unseen((self.left + self.right) / width, bound / width)
-
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """Distance of the bounds from 0, in steps; 0 if it is between them and they are near."""
-        return bounds_in_steps(self.lo, self.hi)
 
     def least_count(self, alpha: float) -> float:
         """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""
@@ -399,7 +385,7 @@ class SubsetErrorModel:
 
     def assumption(self, tail: float | None) -> str:
         if tail is None:
-            return clipped_in_words(self, "mean", "all noise")
+            return self.clipped_in_words("mean", "all noise")
         most = self.most_clipped(0.0125)
         return (
             f"interval(tail={tail:g}) also allows for up to {most:.0f} records clipped a side, "
@@ -409,7 +395,7 @@ class SubsetErrorModel:
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "rank_target": self.target,
             "clipped_at_most": self.most_clipped(0.05),
             "noise_sd": self.noise.variance**0.5 * self.lattice.step,

@@ -36,22 +36,27 @@ from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.mechanisms.scores import LossScore, MedianScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.privacy.split import BudgetSplit
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.count import draw_count
 from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
 from modicum.statistics.split import (
+    FEWEST,
     INNER_TILT,
     OUTER_TILT,
+    Clusters,
     Ranks,
     Schedule,
+    count_share,
     expected_records,
+    first_reduction,
+    mean_schedule,
     subsample_level,
     tail_weight,
 )
 from modicum.status import OK, Status
 from modicum.summaries.base import Read, Reduction
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import RecordSummary
+from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
@@ -170,32 +175,51 @@ def find_bounds(
     if source is None:
         source = yield from read(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
-    mechanism = here.split.spend(
-        RadiusDraw.of(outside, grid, here.split.share(schedule.radii), tilt=schedule.tilt)
+    drawn, released = yield from draw_radii(
+        here, outside, grid, schedule.radii, schedule.tilt, float(schedule.power)
+    )
+    released = replace(released, widening=2 ** (schedule.widening / 2))
+    widest = len(grid.radii) - 1
+    left, right = (min(i + schedule.widening, widest) if i else 0 for i in drawn)
+    return Bounds(
+        max(lower[left], lattice.first),
+        min(upper[right], lattice.last),
+        released,
+        outside[0][left] + outside[1][right],
     )
 
-    def words(drawn: tuple[int, ...]) -> str:
-        left, right = (lattice.words(grid.radii[each]) for each in drawn)
-        return f"few records are more than {left} below the centre, or {right} above"
 
-    left, right = yield from draw("radii", mechanism, words)
-    chosen = Outside(
-        radii=(grid.radii[left], grid.radii[right]),
+def draw_radii(
+    here: Setting,
+    outside: tuple[tuple[int, ...], ...],
+    grid: RadiusGrid,
+    share: Fraction,
+    tilt: Fraction,
+    power: float,
+) -> Steps[tuple[tuple[int, ...], Outside]]:
+    """Draw a radius below and one above a centre, or one for both, and say what that implies.
+
+    ``outside`` counts the records beyond each radius of the grid; a half octave of radius has the
+    prior cost ``tilt``, whose prior is r^-power. Returned are numbers of radii of the grid.
+    """
+    mechanism = here.split.spend(RadiusDraw.of(outside, grid, here.split.share(share), tilt=tilt))
+
+    def words(drawn: tuple[int, ...]) -> str:
+        radii = [here.lattice.words(grid.radii[each]) for each in drawn]
+        if len(radii) == 1:
+            return f"few records exceed {radii[0]}"
+        return f"few records are more than {radii[0]} below the centre, or {radii[1]} above"
+
+    drawn = yield from draw("radius" if len(outside) == 1 else "radii", mechanism, words)
+    released = Outside(
+        radii=tuple(grid.radii[each] for each in drawn),
         widest=grid.radii[-1],
         candidates=len(grid.radii),
         eta=float(mechanism.epsilon),
-        power=float(schedule.power),
-        widening=2 ** (schedule.widening / 2),
+        power=power,
         selection=mechanism.selection,
     )
-    widest = len(grid.radii) - 1
-    wide_left, wide_right = (min(i + schedule.widening, widest) if i else 0 for i in (left, right))
-    return Bounds(
-        max(lower[wide_left], lattice.first),
-        min(upper[wide_right], lattice.last),
-        chosen,
-        outside[0][wide_left] + outside[1][wide_right],
-    )
+    return drawn, released
 
 
 def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> Steps[Outside]:
@@ -462,20 +486,47 @@ class SearchResult:
 
 
 def find_place(
+    here: Setting, clusters: Clusters = "clip", *, shape: bool, filled: bool
+) -> Steps[tuple[int, Counted, TailSummary | None, SearchResult]]:
+    """[mean.1] to [mean.9] Count the records, and find where they are, as far as that can be found.
+
+    ``shape``: the shape of the tail is looked at, if there is budget for that [mean.7]; ``filled``:
+    the range is a good enough answer for data that fill it [mean.5]. Returned are the noisy count
+    as it was drawn, the same as an estimate, the ends of the data if the first pass has them (not
+    released), and the place.
+    """
+    lattice, split = here.lattice, here.split
+    first = first_reduction(lattice, split, clusters, shape=shape)
+    # Secret subsamples, each for one draw only.
+    subsamples = Records(subsamples=3 if shape else 2)
+    summary, records = yield from read_both(here.ask(first), here.ask(subsamples))
+    share = split.share(count_share(split))
+    n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
+    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
+    schedule = mean_schedule(lattice, split, n0, clusters, shape=shape)
+    if expected_records(split, n0) < FEWEST:
+        place = SearchResult("range", schedule, remark=FEW)
+    elif not schedule.has_centre:
+        place = yield from _among_few(here, summary.tails, schedule)
+    else:
+        place = yield from _among_many(here, summary.tails, records, schedule, n0, filled=filled)
+        bounds = place.bounds
+        if place.way == "bounds" and bounds is not None and not bounds.all_of(lattice):
+            outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
+            place = replace(place, bounds=replace(bounds, outside=outside))
+    return n0, counted, summary.tails, place
+
+
+def _among_many(
     here: Setting,
     tails: TailSummary | None,
     records: RecordSummary,
     schedule: Schedule,
     n0: int,
     *,
-    filled: bool = False,
+    filled: bool,
 ) -> Steps[SearchResult]:
-    """[mean.2] to [mean.9] Where the data are, as far as they can be found.
-
-    ``filled``: whether the range is a good enough answer for data that fill it, [mean.5].
-    """
-    if not schedule.has_centre:
-        return (yield from _among_few(here, tails, schedule))
+    """[mean.2] to [mean.8] Where the data are, given a budget for a centre."""
     home = yield from find_home(here, records, n0)
     if home.radius == 0:
         place = yield from _about_an_atom(here, schedule, home, n0)

@@ -15,16 +15,8 @@ from modicum.privacy.event import Event
 from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
+from modicum.statistics import spec
 from modicum.statistics.mean import adaptive_mean
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    shows_between,
-)
 from modicum.statistics.texts import documented
 
 
@@ -72,7 +64,9 @@ def geometric_mean(
     pure('1')
     """
     price = chosen_budget(epsilon, rho, budget)
-    return GEOMETRIC_MEAN.query(column_name(column), LogLattice.within(within), price, NoOption())
+    return GEOMETRIC_MEAN.query(
+        spec.column_name(column), LogLattice.within(within), price, spec.NoOption()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +107,10 @@ def _mean_of_logs(
     return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), found.status)
 
 
-GEOMETRIC_MEAN: Row[NoOption, Release] = Row(
+GEOMETRIC_MEAN = spec.Row(
     "geometric_mean",
     "adaptive",
-    (NoOption(),),
+    (spec.NoOption(),),
     "geometric_mean",
     "geometric mean with noise on the scale of the logarithms' own spread",
     lambda column, lattice, event, _options: _mean_of_logs(column, lattice, event),
@@ -124,15 +118,15 @@ GEOMETRIC_MEAN: Row[NoOption, Release] = Row(
 )
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         geometric_mean,
         (GEOMETRIC_MEAN,),
-        shows_between("geometric_mean", "within=(1, 1e9), ", 7000, 7700),
+        spec.shows_between("geometric_mean", "within=(1, 1e9), ", 7000, 7700),
         command="people.parquet income --within=1,1e9 --epsilon 1",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a geometric mean",
-            error_between(
+            spec.error_between(
                 "geometric_mean(within=(1, 1e9), sd=5e4, n=20_000, epsilon=1)", "1", "1e3"
             ),
             command="--within=1,1e9 --n 1e5 --sd 5e4 --error 100",

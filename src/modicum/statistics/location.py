@@ -26,14 +26,15 @@ from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
+from modicum.mechanisms.selection import RadiusRanks
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
-from modicum.statistics.bounds import Setting, find_centre
+from modicum.statistics import spec
+from modicum.statistics.bounds import Setting, draw_radii, find_centre
 from modicum.statistics.count import draw_count
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
@@ -59,12 +60,10 @@ from modicum.statistics.monotone_statistic import (
     power_score,
     true_location,
 )
-from modicum.statistics.outside import NoisyTerm, Outside
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.quantile import median
-from modicum.statistics.spec import Declaration, Planned, Row, error_between, ranged, shows_between
 from modicum.statistics.split import HALF_LN2, octaves, subsample_level
 from modicum.statistics.texts import documented
-from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import Count
@@ -295,65 +294,50 @@ class LocationPlan:
             CELL_BITS + min(5, max(0, (rows.bit_length() - 20) // 2)),
         )
 
+    @property
+    def value(self) -> Fraction:
+        """Share of the value: all that the other draws leave."""
+        return 1 - COUNT_SHARE - self.centre - self.width - self.radii - self.ends
+
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
-    """What every step of one run refers to."""
+class _Planned(Setting):
+    """A run, the noisy count, and the plan that follows from it."""
 
-    column: str | None
-    lattice: Lattice
-    split: BudgetSplit
-    level: float | None
     count: int
     plan: LocationPlan
 
-    @property
-    def range_ends(self) -> tuple[int, int]:
-        return self.lattice.first, self.lattice.last
-
-    @property
-    def value_share(self) -> Fraction:
-        """What the value gets: all that the other draws leave."""
-        plan = self.plan
-        return 1 - COUNT_SHARE - plan.centre - plan.width - plan.radii - plan.ends
-
 
 def location(
-    column: str | None,
-    lattice: Lattice | None,
-    event: Event,
-    options: LocationOption,
+    column: str | None, lattice: Lattice, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a statistic that follows the order of the data; the draws cost exactly ``event``.
 
     A budget that is too small is refused.
     """
-    lattice, statistic, level = ranged(lattice), options.statistic, options.level
+    statistic, level = options.statistic, options.level
     split = BudgetSplit(event)
-    counts, records = yield from read_both(
-        Read(column, lattice, Count()), Read(column, lattice, Records(subsamples=2))
-    )
+    setting = Setting(column, lattice, split)
+    counts, records = yield from read_both(setting.ask(Count()), setting.ask(Records(subsamples=2)))
     # [locations.1]
     n0, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))
     bounded, scaled = statistic is None or statistic.bounded, statistic is None
     plan = LocationPlan.of(
         lattice, split, n0, bounded=bounded, scaled=scaled, ends=level is not None
     )
-    here = _Setting(column, lattice, split, level, n0, plan)
-    setting = Setting(column, lattice, split)
+    here = _Planned(column, lattice, split, n0, plan)
     centre = yield from find_centre(  # [locations.2]
-        setting, records, n0, share=plan.centre, bits=CENTRE_BITS
+        here, records, n0, share=plan.centre, bits=CENTRE_BITS
     )
     if statistic is None:
         statistic = yield from _scaled(here, records, centre)  # [locations.3]
-    cells = yield from read(
-        Read(column, lattice, Cells(centre, cell_edges(lattice, centre, plan.cell_bits)))
-    )
+    edges = cell_edges(lattice, centre, plan.cell_bits)
+    cells = yield from read(here.ask(Cells(centre, edges)))
     bounds = yield from _bounds(here, cells, statistic)  # [locations.4]
     candidates = _candidates(here, bounds, statistic, centre)
     scene = Scene(split, lattice, statistic, cells, bounds, candidates)
     value = yield from draw_value(  # [locations.5]
-        scene, split.share(here.value_share) if level is not None else split.rest()
+        scene, split.share(plan.value) if level is not None else split.rest()
     )
     ends = None
     if level is not None:
@@ -362,7 +346,7 @@ def location(
     return scene.estimate(value, n0, count_noise, ends=ends, level=level, has_centre=has_centre)
 
 
-def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:
+def _scaled(here: _Planned, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:
     """[locations.3] Huber's score with twice the radius that half of the records exceed.
 
     For normal data that is 2 * 0.6745 = 1.35 standard deviations.
@@ -390,50 +374,31 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
     return huber_score(here.lattice.value(width(drawn)))
 
 
-def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[ClipBounds]:
+def _bounds(here: _Planned, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[ClipBounds]:
     """[locations.4] The radii on both sides of the centre: disjoint records, one event."""
-    first, last = here.range_ends
     if statistic.bounded:
-        return ClipBounds(first, last, None)
-    centre = cells.centre
+        return ClipBounds(here.lattice.first, here.lattice.last, None)
+    centre, plan = cells.centre, here.plan
     grid = radius_grid(centre, cells.edges[-1])
-    upper = tuple(centre + r for r in grid.radii)
-    lower = tuple(centre - r for r in grid.radii)
     outside = (records_beyond(cells, grid, -1), records_beyond(cells, grid, 1))
-    mechanism = here.split.spend(
-        RadiusDraw.of(outside, grid, here.split.share(here.plan.radii), tilt=here.plan.tilt)
+    (left, right), released = yield from draw_radii(
+        here, outside, grid, plan.radii, plan.tilt, plan.power
     )
-
-    def words(drawn: tuple[int, ...]) -> str:
-        left, right = (here.lattice.words(grid.radii[each]) for each in drawn)
-        return f"few records are more than {left} below the centre, or {right} above"
-
-    left, right = yield from draw("radii", mechanism, words)
     # At least one candidate radius: there has to be something to choose from.
-    return ClipBounds(
-        lower[max(left, 1)],
-        upper[max(right, 1)],
-        Outside(
-            radii=(grid.radii[left], grid.radii[right]),
-            widest=grid.radii[-1],
-            candidates=len(grid.radii),
-            eta=float(mechanism.epsilon),
-            power=here.plan.power,
-        ),
-    )
+    below, above = grid.radii[max(left, 1)], grid.radii[max(right, 1)]
+    return ClipBounds(centre - below, centre + above, released)
 
 
 def _candidates(
-    here: _Setting, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int
+    here: _Planned, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int
 ) -> Candidates:
     """Candidates spaced like the noise: a change of one record in a scale of ψ's width."""
-    first, last = here.range_ends
-    lo, hi = max(bounds.lo, first), min(bounds.hi, last)
+    lo, hi = max(bounds.lo, here.lattice.first), min(bounds.hi, here.lattice.last)
     flat, scale = max(hi - centre, centre - lo), hi - lo
     if statistic.width is not None:
         scale = max(1, round(min(2 * statistic.width / here.lattice.step, 2.0**52)))
         flat = min(FLAT * scale, flat)
-    changes = max(1.0, max(1, here.count) * float(here.split.share(here.value_share).range))
+    changes = max(1.0, max(1, here.count) * float(here.split.share(here.plan.value).range))
     spacing = max(1, math.floor(scale / changes))
     return Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
 
@@ -443,8 +408,8 @@ def cases_of(statistic: Score | None) -> tuple[LocationOption, ...]:
     return (LocationOption(statistic, 0.95), LocationOption(statistic, None))
 
 
-def _row(name: str, statistic: Score | None, summary: str) -> Row[LocationOption, Release]:
-    return Row(
+def _row(name: str, statistic: Score | None, summary: str) -> spec.Row[LocationOption, Release]:
+    return spec.Row(
         name,
         "inverse-sensitivity",
         cases_of(statistic),
@@ -464,46 +429,46 @@ HUBER = _row("huber", None, "Huber's robust location")
 _GUESS = "within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1"
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         expectile,
         (EXPECTILE,),
-        shows_between("expectile", "tau=0.5, within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("expectile", "tau=0.5, within=(-1e9, 1e9), ", 9900, 10100),
         command="flights.csv delay --tau 0.9 --within=-1e9,1e9 --epsilon 1",
         options={"tau": "weight of the records above it, such as 0.9"},
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "an expectile",
-            error_between(f"expectile(tau=0.9, {_GUESS})", "50", "5000"),
+            spec.error_between(f"expectile(tau=0.9, {_GUESS})", "50", "5000"),
             command="--tau 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=true_location,
             sampled=True,
         ),
     ),
-    Declaration(
+    spec.Declaration(
         lp_center,
         (LP_CENTER,),
-        shows_between("lp_center", "p=1.5, within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("lp_center", "p=1.5, within=(-1e9, 1e9), ", 9900, 10100),
         command="flights.csv delay --p 1.5 --within=-1e9,1e9 --epsilon 1",
         options={"p": "power of the distances, such as 1.5"},
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a location by p-th powers",
-            error_between(f"lp_center(p=1.5, {_GUESS})", "5", "500"),
+            spec.error_between(f"lp_center(p=1.5, {_GUESS})", "5", "500"),
             command="--p 1.5 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=true_location,
             sampled=True,
             note="For p = 2 better plan a mean.",
         ),
     ),
-    Declaration(
+    spec.Declaration(
         huber,
         (HUBER,),
-        shows_between("huber", "within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("huber", "within=(-1e9, 1e9), ", 9900, 10100),
         command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
         options={"width": "where the pull of a record ends to grow (default: found privately)"},
-        plan=Planned(
+        plan=spec.Planned(
             "Huber's location",
-            error_between(f"huber(width=5e4, {_GUESS})", "1", "100"),
+            spec.error_between(f"huber(width=5e4, {_GUESS})", "1", "100"),
             command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=true_location,
             sampled=True,

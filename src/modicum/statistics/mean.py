@@ -33,53 +33,32 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import spec
 from modicum.statistics.bounds import (
     SearchResult,
     Setting,
     count_away,
-    count_outside,
     find_place,
     rough_mean,
 )
-from modicum.statistics.count import draw_count
 from modicum.statistics.outside import (
-    FEW,
+    Clipped,
     Counted,
     NoisyTerm,
     OneValue,
     Outside,
     PlacedBounds,
     Redrawn,
-    clip_ends,
-    clipped_in_words,
-    ended_sides,
-    judged,
     tail_in_words,
-)
-from modicum.statistics.spec import (
-    Declaration,
-    Planned,
-    Row,
-    column_name,
-    method_of,
-    ranged,
-    shows_between,
 )
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
-    FEWEST,
     ClusterOption,
     Clusters,
-    count_share,
-    expected_records,
-    first_reduction,
-    mean_schedule,
 )
 from modicum.statistics.texts import documented
-from modicum.status import Status
-from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
@@ -132,7 +111,7 @@ def mean(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return method_of(MEANS, method).query(column_name(column), lattice, price, options)
+    return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, price, options)
 
 
 def adaptive_mean(
@@ -142,37 +121,20 @@ def adaptive_mean(
 
     ``clusters``: whether a small distant cluster may be clipped away.
     """
-    split = BudgetSplit(event)
-    here = Setting(column, lattice, split)
-    first = first_reduction(lattice, split, clusters)
-    # Secret subsamples, each for one draw only.
-    reads = here.ask(first), here.ask(Records(subsamples=3))
-    summary, records = yield from read_both(*reads)
-    tails = summary.tails
-
-    share = split.share(count_share(split))
-    n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
-    if expected_records(split, n0) < FEWEST:
-        return (yield from _over_the_range(here, FEW))
-    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
-
-    schedule = mean_schedule(lattice, split, n0, clusters)
-    place = yield from find_place(here, tails, records, schedule, n0, filled=True)
+    here = Setting(column, lattice, BudgetSplit(event))
+    n0, counted, tails, place = yield from find_place(here, clusters, shape=True, filled=True)
     if place.way == "range":
-        return (yield from _over_the_range(here, place.remark, place.centre))
+        return (yield from _over_the_range(here, place))
     if place.way == "single":
         return (yield from _single_value(here, place, counted))
     return (yield from _deviations(here, tails, place, counted, n0))
 
 
-def _over_the_range(
-    here: Setting, remark: Status, home: int | None = None
-) -> Steps[ScalarEstimate]:
+def _over_the_range(here: Setting, place: SearchResult) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over the whole range, with all that is left."""
-    error_model = yield from mean_in_range(here, home)
-    return ScalarEstimate(
-        error_model.value, error_model, remark if error_model.status.ok else error_model.status
-    )
+    error_model = yield from mean_in_range(here, place.centre)
+    status = place.remark if error_model.status.ok else error_model.status
+    return ScalarEstimate(error_model.value, error_model, status)
 
 
 def _deviations(
@@ -181,9 +143,6 @@ def _deviations(
     """[mean.10], [mean.11] The rough mean, and the deviations from it."""
     lattice, split, bounds = here.lattice, here.split, place.bounds
     assert bounds is not None
-    outside = bounds.outside
-    if place.schedule.has_centre and not bounds.all_of(lattice):
-        outside = yield from count_outside(here, outside, bounds.elsewhere, n0)
     found = yield from rough_mean(here, bounds, place.schedule, counted)  # [mean.10]
 
     rough, reach = found.value, bounds.reach(found.value)
@@ -197,19 +156,11 @@ def _deviations(
     (noisy,) = yield from draw(
         "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
     )
+    noise = NoisyTerm(final.noise[0], 1.0)
     error_model = MeanErrorModel(
-        lattice=lattice,
-        lo=lo,
-        hi=hi,
-        rough=rough,
-        deviation=noisy,
-        counted=found.counted,
-        noise=NoisyTerm(final.noise[0], 1.0),
-        outside=outside,
+        lattice, lo, hi, rough, noisy, found.counted, noise, bounds.outside
     )
-    return ScalarEstimate(
-        error_model.value, error_model, judged(error_model, outside, n0, place.remark)
-    )
+    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, place.remark))
 
 
 def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[ScalarEstimate]:
@@ -220,14 +171,9 @@ def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps
     assert place.bounds is not None
     assert place.centre is not None
     elsewhere, noise = yield from count_away(here, place.bounds.elsewhere)
+    ends = place.bounds.lo, place.bounds.hi
     error_model = SingleValueErrorModel(
-        lattice=here.lattice,
-        lo=place.bounds.lo,
-        hi=place.bounds.hi,
-        point=place.centre,
-        counted=counted,
-        elsewhere=elsewhere,
-        noise=noise,
+        here.lattice, *ends, counted, elsewhere, noise, place.centre
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
@@ -237,7 +183,7 @@ _LIGHT = 6.0  # tail indices from which the number says nothing more
 
 
 @dataclass(frozen=True, slots=True)
-class MeanErrorModel(PlacedBounds):
+class MeanErrorModel(Clipped, PlacedBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
     The final sum is of values clipped to [lo, hi] minus the released ``rough`` mean m;
@@ -260,9 +206,6 @@ class MeanErrorModel(PlacedBounds):
     If the bounds may hold less than a quarter of the data, the interval is the public range.
     """
 
-    lattice: Lattice
-    lo: int
-    hi: int
     rough: int
     deviation: int
     counted: Counted
@@ -293,9 +236,6 @@ class MeanErrorModel(PlacedBounds):
         lower, upper = (centre - below) * self.lattice.step, (centre + above) * self.lattice.step
         return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
 
-    def too_little(self, alpha: float) -> bool:
-        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
-
     def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
         """How far the interval goes below and above the value, in steps."""
         count, t = float(self.counted.value), self.counted.bound(0.1 * alpha)
@@ -320,7 +260,7 @@ class MeanErrorModel(PlacedBounds):
     def _side(self, alpha: float, tail: float, side: int) -> float:
         """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
         distance = (self.rough - self.lo, self.hi - self.rough)[side]
-        if ended_sides(self)[side]:
+        if self.ended[side]:
             return self.noise.bound(2 * alpha)  # nothing lies beyond the range
         return self.outside.reach(
             alpha, tail, distance, side, noise=self.noise.noise, factor=self.noise.factor
@@ -336,8 +276,8 @@ class MeanErrorModel(PlacedBounds):
 
     def assumption(self, tail: float | None) -> str:
         if tail is None:
-            return clipped_in_words(self, "mean", "the noise and the noisy count")
-        return f"{tail_in_words(tail)} {self._seen()}"
+            return self.clipped_in_words("mean", "the noise and the noisy count")
+        return tail_in_words(tail, self._seen())
 
     def _seen(self) -> str:
         index = self.outside.index()
@@ -350,7 +290,7 @@ class MeanErrorModel(PlacedBounds):
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "rough_mean": self.lattice.value(self.rough),
             "noisy_deviation": self.lattice.value(self.deviation),
             "count": float(self.counted.value),
@@ -363,17 +303,10 @@ class MeanErrorModel(PlacedBounds):
 class SingleValueErrorModel(OneValue, PlacedBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
-    ``point``, between the bounds, is the answer, and ``elsewhere`` the noisy number of records
-    outside of them, with its ``noise``.
+    ``point``, between the bounds, is the answer.
     """
 
-    lattice: Lattice
-    lo: int
-    hi: int
     point: int
-    counted: Counted
-    elsewhere: int
-    noise: NoisyTerm
 
     @property
     def value(self) -> Fraction:
@@ -391,15 +324,15 @@ class SingleValueErrorModel(OneValue, PlacedBounds):
         )
 
 
-MEANS: tuple[Row[ClusterOption, Release], ...] = (
-    Row(
+MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
+    spec.Row(
         "mean",
         "adaptive",
         BOTH_CLUSTERS,
         "mean",
         "mean with noise on the scale of the data's own spread",
         lambda column, lattice, event, options: adaptive_mean(
-            column, ranged(lattice), event, clusters=options.clusters
+            column, lattice, event, clusters=options.clusters
         ),
     ),
     SUBSET_MEAN,
@@ -408,14 +341,14 @@ MEANS: tuple[Row[ClusterOption, Release], ...] = (
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         mean,
         MEANS,
-        shows_between("mean", "within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("mean", "within=(-1e9, 1e9), ", 9900, 10100),
         command="people.parquet income --within=-1e9,1e9 --epsilon 1",
         options=CLUSTERS_HELP,
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a mean",
             """>>> found = mean(within=(-1e9, 1e9), sd=5e4, n=20_000, error=500)
 >>> 0.01 < found.epsilon < 10 and found.error <= 500

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -342,53 +342,87 @@ _FAR = 100  # times the distance of the bounds
 _GOOD_PART = 1 / 12  # of the records
 
 
-class _Ends(Protocol):
-    """Error model of an answer from values clipped to bounds."""
+@dataclass(frozen=True, slots=True)
+class InBounds:
+    """Error model of an answer from values clipped to released bounds, in lattice steps."""
+
+    lattice: Lattice
+    lo: int
+    hi: int
+
+    if TYPE_CHECKING:  # a field of some, and a property of others
+
+        @property
+        def counted(self) -> Counted: ...
 
     @property
-    def lattice(self) -> Lattice: ...
-    @property
-    def lo(self) -> int: ...
-    @property
-    def hi(self) -> int: ...
-
-
-class _Bounded(_Ends, Protocol):
-    """With a count of the records."""
+    def none_seen(self) -> bool:
+        return unseen(float(self.counted.value), self.counted.bound(0.1))
 
     @property
-    def counted(self) -> Counted: ...
-
-
-class _Single(_Bounded, Protocol):
-    """With a noisy number of the records outside of the bounds."""
+    def clip(self) -> list[float]:
+        """The clipping bounds in the data's unit."""
+        return [self.lattice.value(self.lo), self.lattice.value(self.hi)]
 
     @property
-    def elsewhere(self) -> int: ...
+    def ended(self) -> tuple[bool, ...]:
+        """Whether each side is cut at the range's own end, beyond which nothing lies."""
+        return self.lo <= self.lattice.first, self.hi >= self.lattice.last
+
+    def clipped_in_words(self, what: str, covered: str) -> str:
+        """Say what an interval is for that does not allow for clipping."""
+        lo, hi = self.clip
+        return (
+            f"interval(tail=None) is for the {what} of the data clipped to "
+            f"[{lo:,.6g}, {hi:,.6g}]; it covers {covered}."
+        )
+
+
+class PlacedBounds(InBounds):
+    """Error model of an answer that is small if the bounds are: a mean or a sum, not a spread."""
+
+    __slots__ = ()
+
     @property
-    def noise(self) -> NoisyTerm: ...
+    def in_steps(self) -> tuple[int, ...]:
+        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
+        return bounds_in_steps(self.lo, self.hi)
 
 
-class _Clipped(_Ends, Protocol):
-    """With a distribution of the records outside of the bounds."""
+class Clipped(InBounds):
+    """Error model with a distribution of the records outside of the bounds."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def outside(self) -> Outside | None: ...
+
+    @property
+    def condition(self) -> str:
+        return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
+        if self.outside is None:
+            return False
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, self.ended)
 
+    def judged(self, n0: int, otherwise: Status) -> Status:
+        """Whether an answer within released bounds can be used.
 
-def judged(error_model: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
-    """Whether an answer within released bounds can be used.
-
-    ``otherwise`` is the status if the bounds are no reason to doubt it; ``n0`` is the noisy count.
-    """
-    if error_model.too_little(0.05):
-        return TOO_LITTLE
-    if outside.excess(0.05):
-        return BEYOND.filled(records=max(outside.counted or 0, 0))
-    lattice, width = error_model.lattice, error_model.hi - error_model.lo
-    room = max(error_model.lo - lattice.first, lattice.last - error_model.hi)
-    most = outside.counted_at_most(0.02)
-    return perhaps_unseen(most, n0, width, room) if otherwise.ok else otherwise
+        ``otherwise`` is the status if the bounds are no reason to doubt it; ``n0`` is the noisy
+        count.
+        """
+        assert self.outside is not None
+        if self.too_little(0.05):
+            return TOO_LITTLE
+        if self.outside.excess(0.05):
+            return BEYOND.filled(records=max(self.outside.counted or 0, 0))
+        room = max(self.lo - self.lattice.first, self.lattice.last - self.hi)
+        most = self.outside.counted_at_most(0.02)
+        return perhaps_unseen(most, n0, self.hi - self.lo, room) if otherwise.ok else otherwise
 
 
 def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
@@ -409,39 +443,24 @@ ELSEWHERE = Status(
 )
 
 
-class InBounds:
-    """What all error models of values clipped to released bounds have in common."""
-
-    __slots__ = ()
-
-    @property
-    def none_seen(self: _Bounded) -> bool:
-        return unseen(float(self.counted.value), self.counted.bound(0.1))
-
-
-class PlacedBounds(InBounds):
-    """Error model of an answer that is small if the bounds are: a mean or a sum, not a spread."""
-
-    __slots__ = ()
-
-    @property
-    def in_steps(self: _Ends) -> tuple[int, ...]:
-        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        return bounds_in_steps(self.lo, self.hi)
-
-
+@dataclass(frozen=True, slots=True)
 class OneValue(InBounds):
-    """Error model where the bounds all but coincide, and the records elsewhere were counted."""
+    """Error model where the bounds all but coincide.
 
-    __slots__ = ()
+    ``elsewhere`` is the noisy number of records outside of them, with its ``noise``.
+    """
+
+    counted: Counted
+    elsewhere: int
+    noise: NoisyTerm
 
     @property
-    def status(self: _Single) -> Status:
+    def status(self) -> Status:
         """Whether there are records elsewhere, as far as their noisy number tells."""
         few = self.elsewhere <= self.noise.bound(0.02)
         return OK if few else ELSEWHERE.filled(records=self.elsewhere)
 
-    def share_elsewhere(self: _Single, alpha: float) -> float:
+    def share_elsewhere(self, alpha: float) -> float:
         """Bound on the share of the records that are not within the bounds."""
         most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
         least = self.counted.least(0.1 * alpha)
@@ -451,7 +470,7 @@ class OneValue(InBounds):
     def condition(self) -> str:
         return ""
 
-    def assumption(self: _Single, tail: float | None) -> str:
+    def assumption(self, tail: float | None) -> str:
         if tail is None:
             return "interval(tail=None) is for the data clipped to the bounds: all but no width."
         return (
@@ -459,40 +478,21 @@ class OneValue(InBounds):
             "to be anywhere in the public range; it assumes no tail."
         )
 
-    def to_dict(self: _Single) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "count": float(self.counted.value),
             "elsewhere": self.elsewhere,
             "elsewhere_noise_sd": self.noise.variance**0.5,
         }
 
 
-def clip_ends(error_model: _Ends) -> list[float]:
-    """Return the clipping bounds in the data's unit."""
-    return [error_model.lattice.value(error_model.lo), error_model.lattice.value(error_model.hi)]
-
-
-def ended_sides(error_model: _Ends) -> tuple[bool, bool]:
-    """Whether each side is cut at the range's own end, beyond which nothing lies."""
-    return error_model.lo <= error_model.lattice.first, error_model.hi >= error_model.lattice.last
-
-
-def clipped_in_words(error_model: _Ends, what: str, covered: str) -> str:
-    """Say what an interval is for that does not allow for clipping."""
-    lo, hi = clip_ends(error_model)
-    return (
-        f"interval(tail=None) is for the {what} of the data clipped to "
-        f"[{lo:,.6g}, {hi:,.6g}]; it covers {covered}."
-    )
-
-
-def tail_in_words(tail: float) -> str:
-    """Say what an interval assumes that allows for clipping."""
+def tail_in_words(tail: float, seen: str = "No released number can check that assumption.") -> str:
+    """Say what an interval assumes that allows for clipping, and what was ``seen`` of it."""
     return (
         f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
         f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
-        "heavier tails it can be too short."
+        f"heavier tails it can be too short. {seen}"
     )
 
 

@@ -120,34 +120,27 @@ def octaves(lattice: Lattice) -> float:
 
 
 def first_reduction(
-    lattice: Lattice, split: BudgetSplit, clusters: Clusters
-) -> Reduction[TailSummary | CountSummary]:
-    """Choose what the first pass of a mean or a sum gathers."""
-    return _first_reduction(lattice, split.loss, clusters)
-
-
-@functools.lru_cache(maxsize=64)
-def _first_reduction(
-    lattice: Lattice, loss: Event, clusters: Clusters
-) -> Reduction[TailSummary | CountSummary]:
-    split = BudgetSplit(loss)
-    schedule = mean_schedule(lattice, split, 1 << 60, clusters)
-    if schedule.shape:
-        schedule = schedule.for_tail(0.0)
-    return ends_reduction(lattice, split, schedule)
-
-
-def ends_reduction(
-    lattice: Lattice, split: BudgetSplit, schedule: Schedule
+    lattice: Lattice, split: BudgetSplit, clusters: Clusters, *, shape: bool = True
 ) -> Reduction[TailSummary | CountSummary]:
     """Choose what a first pass gathers: both ends of the data, or only the count.
 
     The ends hold so many records that what lies beyond them has no weight: a radius with F records
     outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta is at least
-    the range that the smallest radii share buys, which is that of ``schedule``, so counts beyond
-    the kept ones matter with probability below e^-60 at any power of at most 5. For small budgets
-    that would be too many records; then a second pass makes a cell table.
+    the range that the smallest radii share buys, so counts beyond the kept ones matter with
+    probability below e^-60 at any power of at most 5. For small budgets that would be too many
+    records; then a second pass makes a cell table.
     """
+    return _first_reduction(lattice, split.loss, clusters, shape=shape)
+
+
+@functools.lru_cache(maxsize=64)
+def _first_reduction(
+    lattice: Lattice, loss: Event, clusters: Clusters, *, shape: bool
+) -> Reduction[TailSummary | CountSummary]:
+    split = BudgetSplit(loss)
+    schedule = mean_schedule(lattice, split, 1 << 60, clusters, shape=shape)
+    if schedule.shape:
+        schedule = schedule.for_tail(0.0)
     eta = float(split.share(schedule.radii).range)
     log_width = octaves(lattice)
     keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 5 * log_width) / eta))
@@ -187,9 +180,17 @@ def subsample_level(noisy_count: int) -> int:
 
 
 def mean_schedule(
-    lattice: Lattice, split: BudgetSplit, noisy_count: int, clusters: Clusters
+    lattice: Lattice,
+    split: BudgetSplit,
+    noisy_count: int,
+    clusters: Clusters,
+    *,
+    shape: bool = True,
 ) -> Schedule:
-    """Divide the budget of a mean, given the released noisy count."""
+    """Divide the budget of a mean, given the released noisy count.
+
+    ``shape``: a mean of many records looks at the shape of the tail; a variance does not.
+    """
     log_width = octaves(lattice)
     expected = expected_records(split, noisy_count)
 
@@ -217,11 +218,12 @@ def mean_schedule(
         eta = radii
     bits = 24 + min(16, max(0, math.floor(spare / math.log(2))))
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
-    shape = 0.0 if concentrated or clusters == "keep" or expected < SHAPE_FROM else 0.03
+    looks = shape and not concentrated and clusters == "clip" and expected >= SHAPE_FROM
     if clusters == "keep":
         power = min(power, 2.5)
         radii = radii if concentrated else max(radii, 0.25)
-    return Schedule(_grid(centre), _grid(shape), _grid(radii), _grid(rough), bits, _grid(power))
+    shape_share = _grid(0.03 if looks else 0.0)
+    return Schedule(_grid(centre), shape_share, _grid(radii), _grid(rough), bits, _grid(power))
 
 
 def sum_schedule(

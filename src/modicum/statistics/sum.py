@@ -25,13 +25,13 @@ from typing import Literal
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.statistics import spec
 from modicum.statistics.bounds import (
     COLLAPSED,
     Atom,
@@ -39,6 +39,7 @@ from modicum.statistics.bounds import (
     Setting,
     Way,
     count_outside,
+    draw_radii,
     find_home,
     home_of,
     look_elsewhere,
@@ -49,25 +50,13 @@ from modicum.statistics.outside import (
     FEW,
     HEAVY,
     TOO_LITTLE,
+    Clipped,
     Counted,
     NoisyTerm,
     Outside,
     PlacedBounds,
     Redrawn,
-    clip_ends,
-    clipped_in_words,
-    judged,
     tail_in_words,
-)
-from modicum.statistics.spec import (
-    Declaration,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    method_of,
-    ranged,
-    shows_between,
 )
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
@@ -135,7 +124,7 @@ def sum(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return method_of(SUMS, method).query(column_name(column), lattice, price, options)
+    return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, price, options)
 
 
 _SMALL = 4  # times smaller than the range a radius of few records has to be
@@ -199,7 +188,7 @@ def _by_radius(
     # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
     remark = HEAVY if replace(outside, seen=half).heavy() else OK
-    return ScalarEstimate(error_model.value, error_model, judged(error_model, outside, n0, remark))
+    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, remark))
 
 
 def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
@@ -266,21 +255,8 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
     else:
         sizes = yield from read(here.ask(Cells(0, grid.radii)))
     beyond = tuple(sizes.magnitude_above_many(grid.radii))
-    mechanism = here.split.spend(
-        RadiusDraw.of((beyond,), grid, here.split.share(schedule.radii), tilt=schedule.tilt)
-    )
-    (chosen,) = yield from draw(
-        "radius",
-        mechanism,
-        lambda drawn: f"few records exceed {lattice.words(grid.radii[drawn[0]])}",
-    )
-    outside = Outside(
-        radii=(grid.radii[chosen],),
-        widest=grid.radii[-1],
-        candidates=len(grid.radii),
-        eta=float(mechanism.epsilon),
-        power=float(schedule.power),
-        selection=mechanism.selection,
+    (chosen,), outside = yield from draw_radii(
+        here, (beyond,), grid, schedule.radii, schedule.tilt, float(schedule.power)
     )
     return outside, beyond[chosen]
 
@@ -315,7 +291,7 @@ def _within(
 
 
 @dataclass(frozen=True, slots=True)
-class SumErrorModel(PlacedBounds):
+class SumErrorModel(Clipped, PlacedBounds):
     """A noisy clipped sum (all in lattice steps).
 
     ``noisy`` is the sum of values clipped to [lo, hi] with its ``noise``; the noisy count is for
@@ -324,9 +300,6 @@ class SumErrorModel(PlacedBounds):
     noise may explain the others, all have it.
     """
 
-    lattice: Lattice
-    lo: int
-    hi: int
     noisy: int
     noise: NoisyTerm
     count: int
@@ -357,10 +330,9 @@ class SumErrorModel(PlacedBounds):
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
 
-    def too_little(self, alpha: float) -> bool:
-        if self.outside is None:
-            return False
-        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, (False,))
+    @property
+    def ended(self) -> tuple[bool, ...]:
+        return (False,)  # one radius is for both sides
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Noise, rounding, and under a tail assumption the clipped records."""
@@ -389,58 +361,54 @@ class SumErrorModel(PlacedBounds):
         noise, factor = self.noise.noise, self.noise.factor
         return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
 
-    @property
-    def condition(self) -> str:
-        return "" if self.outside is None else "assumes tails of index 3 or lighter"
-
     def assumption(self, tail: float | None) -> str:
         if self.outside is None:
             return "interval() covers the noise and assumes nothing: no value is clipped."
         if tail is None:
-            return clipped_in_words(self, "sum", "the noise")
-        return f"{tail_in_words(tail)} No released number can check that assumption."
+            return self.clipped_in_words("sum", "the noise")
+        return tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
             "clipped_at_most": 0.0 if self.outside is None else self.outside.at_most(0.05),
         }
 
 
-SUMS: tuple[Row[ClusterOption, Release], ...] = (
-    Row(
+SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
+    spec.Row(
         "sum",
         "adaptive",
         BOTH_CLUSTERS,
         "sum",
         "sum with noise on the scale of the data's own size",
         lambda column, lattice, event, options: adaptive_sum(
-            column, ranged(lattice), event, clusters=options.clusters
+            column, lattice, event, clusters=options.clusters
         ),
     ),
-    Row(
+    spec.Row(
         "sum",
         "bounded",
         BOTH_CLUSTERS[:1],
         "sum",
         "sum with noise on the scale of the range, for ranges known to be tight",
-        lambda column, lattice, event, options: bounded_sum(column, ranged(lattice), event),
+        lambda column, lattice, event, options: bounded_sum(column, lattice, event),
     ),
 )
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         sum,
         SUMS,
-        shows_between("sum", "within=(-1e9, 1e9), ", 1.9e8, 2.1e8),
+        spec.shows_between("sum", "within=(-1e9, 1e9), ", 1.9e8, 2.1e8),
         command="people.parquet income --within=0,1e9 --epsilon 1",
         options=CLUSTERS_HELP,
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a sum",
-            error_between("sum(within=(0, 1e9), sd=5e4, n=20_000, epsilon=1)", "1e5", "5e6"),
+            spec.error_between("sum(within=(0, 1e9), sd=5e4, n=20_000, epsilon=1)", "1e5", "5e6"),
             command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=lambda run: run.table.total() * run.step,
             rows_help=False,
