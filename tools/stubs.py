@@ -59,10 +59,11 @@ def contents() -> str:
         for statistic in import_module(f"modicum.statistics.{chapter}").STATISTICS
     }
     homes = {name: found[name][0] for name in sorted(found)}
-    planned = [name for name in homes if found[name][1].plan is not None]
+    unplanned = tuple(name for name in homes if found[name][1].plan is None)
     return _formatted(
         HEAD.format(what="The chapter of each statistic, and those with a plan")
-        + f"\nCHAPTERS = {json.dumps(homes)}\nPLANNED = {tuple(planned)}\n"
+        + f"\nCHAPTERS = {json.dumps(homes)}\n_UNPLANNED = {unplanned}\n"
+        "PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)\n"
     )
 
 

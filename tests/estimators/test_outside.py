@@ -52,7 +52,7 @@ def test_the_index_between_two_radii() -> None:
 
 def test_a_light_tail_that_shows_leaves_fewer_records() -> None:
     def mean(**given) -> float:
-        numbers, probabilities = outside(**given).drawn(3)
+        numbers, probabilities = outside(**given).distribution(3)
         return float(numbers @ probabilities)
 
     light, heavy = (1e6, 40), (1e6, 2)

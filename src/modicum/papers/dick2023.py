@@ -374,10 +374,7 @@ class SubsetErrorModel(PlacedBounds):
                 ends = [float(self.lattice.first), float(self.lattice.last)]
             else:
                 slack += self.most_clipped(alpha / 4) * width / (tail - 1) / least
-        return Interval(
-            max((ends[0] - slack) * self.lattice.step, self.lattice.lo),
-            min((ends[1] + slack) * self.lattice.step, self.lattice.hi),
-        )
+        return self.in_range(ends[0] - slack, ends[1] + slack)
 
     @property
     def condition(self) -> str:

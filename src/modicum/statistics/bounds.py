@@ -30,7 +30,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.mechanisms.scores import LossScore, MedianScore
@@ -40,8 +40,8 @@ from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.count import draw_count
 from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
 from modicum.statistics.split import (
-    FEWEST,
     INNER_TILT,
+    LEAST_FOR_BOUNDS,
     OUTER_TILT,
     Clusters,
     Ranks,
@@ -61,9 +61,9 @@ from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
 S = TypeVar("S")
-SINGLE = 46  # bounds narrower than 2^-46 of the range
-COLLAPSED = 40  # radii
-LOOK = 1 / 128  # least strength of the count of the records outside
+SINGLE_BITS = 46  # bounds narrower than 2^-46 of the range
+COLLAPSED_BITS = 40  # radii
+LEAST_STRENGTH = 1 / 128  # of the count of the records outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,11 @@ class Bounds:
 
     def single(self, lattice: Lattice) -> bool:
         """Whether they are so close that they hold a single value, for all we know."""
-        return self.hi - self.lo <= lattice.width >> SINGLE
+        return self.hi - self.lo <= lattice.width >> SINGLE_BITS
 
     def collapsed(self, lattice: Lattice) -> bool:
         """Whether a prior against so few records may have left nothing but a point of them."""
-        return self.hi - self.lo <= lattice.width >> COLLAPSED
+        return self.hi - self.lo <= lattice.width >> COLLAPSED_BITS
 
     def reach(self, point: int) -> int:
         """Largest distance of a clipped record from a point between them."""
@@ -228,10 +228,17 @@ def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> S
     A record is outside on one side at most, so their number has sensitivity 1. A wide table of
     counts may cap it at a public number, which keeps that.
     """
-    strength = max(LOOK, 16 / expected_records(here.split, n0))
-    part = here.split.share(here.split.part_for(strength, "noise"))
-    found, noise = yield from draw_count(here.split, elsewhere, part, "records outside")
+    strength = max(LEAST_STRENGTH, 16 / expected_records(here.split, n0))
+    found, noise = yield from count_some(here, elsewhere, strength, "records outside")
     return replace(outside, counted=found, noise=noise)
+
+
+def count_some(
+    here: Setting, records: int, strength: float, label: str
+) -> Steps[tuple[int, Noise]]:
+    """Draw a number of some of the records, for the share of the budget of a strength."""
+    share = here.split.share(here.split.part_for(strength, "noise"))
+    return (yield from draw_count(here.split, records, share, label))
 
 
 def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
@@ -345,7 +352,7 @@ class Atom:
         return self.cells.above(centre) + self.cells.below(centre)
 
     @property
-    def remark(self) -> Status:
+    def status(self) -> Status:
         """What to say where only the range is left."""
         return APART if self.found > _CLEAR * self.noise else OK
 
@@ -396,13 +403,15 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     scale = float(here.split.scale)
 
     strength = max(0.01, 30 / expected)
-    found = float((yield from _count(here, atom, strength, "records elsewhere")))
+    number, _ = yield from count_some(here, atom.elsewhere, strength, "records elsewhere")
+    found = float(number)
     if found > _ATOM * n0:
         return atom
     hope = found * scale + _HOPE / strength
     if found * strength * scale < _CLEAR and _radii_for(here, schedule, math.log(reach), hope):
         second = min(0.13, max(0.035, 200 / expected))
-        again = yield from _count(here, atom, second, "records elsewhere, again")
+        label = "records elsewhere, again"
+        again, _ = yield from count_some(here, atom.elsewhere, second, label)
         weight = second**2 / (strength**2 + second**2)
         found, strength = (1 - weight) * found + weight * again, math.hypot(strength, second)
     noise = 1 / (strength * scale)
@@ -444,12 +453,6 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     return place == 0
 
 
-def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]:
-    share = here.split.share(here.split.part_for(strength, "noise"))
-    found, _ = yield from draw_count(here.split, atom.elsewhere, share, label)
-    return found
-
-
 def _radii_for(
     here: Setting, schedule: Schedule, log_reach: float, others: float
 ) -> Schedule | None:
@@ -482,10 +485,10 @@ class SearchResult:
     schedule: Schedule
     centre: int | None = None
     bounds: Bounds | None = None
-    remark: Status = OK
+    status: Status = OK
 
 
-def find_place(
+def locate_data(
     here: Setting, clusters: Clusters = "clip", *, shape: bool, filled: bool
 ) -> Steps[tuple[int, Counted, TailSummary | None, SearchResult]]:
     """[mean.1] to [mean.9] Count the records, and find where they are, as far as that can be found.
@@ -504,8 +507,8 @@ def find_place(
     n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
     counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
     schedule = mean_schedule(lattice, split, n0, clusters, shape=shape)
-    if expected_records(split, n0) < FEWEST:
-        place = SearchResult("range", schedule, remark=FEW)
+    if expected_records(split, n0) < LEAST_FOR_BOUNDS:
+        place = SearchResult("range", schedule, status=FEW)
     elif not schedule.has_centre:
         place = yield from _among_few(here, summary.tails, schedule)
     else:
@@ -545,7 +548,7 @@ def _among_many(
     half = (home.part(n0), home.radius) if home.radius else None
     heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening
     bounds = replace(bounds, outside=replace(bounds.outside, seen=seen))
-    return SearchResult("bounds", schedule, centre, bounds, remark=HEAVY if heavy else OK)
+    return SearchResult("bounds", schedule, centre, bounds, status=HEAVY if heavy else OK)
 
 
 def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[SearchResult]:
@@ -553,10 +556,10 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
     if bounds.collapsed(here.lattice):
-        return SearchResult("range", schedule, remark=FEW)
+        return SearchResult("range", schedule, status=FEW)
     if bounds.hi - bounds.lo >= _TOO_MUCH * here.lattice.width:
         return SearchResult("range", schedule)
-    return SearchResult("bounds", schedule, home, bounds, remark=NO_CENTRE)
+    return SearchResult("bounds", schedule, home, bounds, status=NO_CENTRE)
 
 
 def _about_an_atom(
@@ -567,10 +570,10 @@ def _about_an_atom(
     if atom.way == "none":
         return None
     if atom.way == "range":
-        return SearchResult("range", schedule, home.point, remark=atom.remark)
+        return SearchResult("range", schedule, home.point, status=atom.status)
     bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
     if bounds.collapsed(here.lattice):
-        return SearchResult("range", atom.schedule, remark=APART)
+        return SearchResult("range", atom.schedule, status=APART)
     if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
         return SearchResult("range", atom.schedule)
     return SearchResult("bounds", atom.schedule, home.point, bounds)

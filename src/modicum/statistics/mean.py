@@ -39,7 +39,7 @@ from modicum.statistics.bounds import (
     SearchResult,
     Setting,
     count_away,
-    find_place,
+    locate_data,
     rough_mean,
 )
 from modicum.statistics.outside import (
@@ -122,7 +122,7 @@ def adaptive_mean(
     ``clusters``: whether a small distant cluster may be clipped away.
     """
     here = Setting(column, lattice, BudgetSplit(event))
-    n0, counted, tails, place = yield from find_place(here, clusters, shape=True, filled=True)
+    n0, counted, tails, place = yield from locate_data(here, clusters, shape=True, filled=True)
     if place.way == "range":
         return (yield from _over_the_range(here, place))
     if place.way == "single":
@@ -133,7 +133,7 @@ def adaptive_mean(
 def _over_the_range(here: Setting, place: SearchResult) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over the whole range, with all that is left."""
     error_model = yield from mean_in_range(here, place.centre)
-    status = place.remark if error_model.status.ok else error_model.status
+    status = place.status if error_model.status.ok else error_model.status
     return ScalarEstimate(error_model.value, error_model, status)
 
 
@@ -160,7 +160,7 @@ def _deviations(
     error_model = MeanErrorModel(
         lattice, lo, hi, rough, noisy, found.counted, noise, bounds.outside
     )
-    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, place.remark))
+    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, place.status))
 
 
 def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[ScalarEstimate]:
@@ -200,8 +200,8 @@ class MeanErrorModel(Clipped, PlacedBounds):
 
     Beyond the bounds of a side, at a distance d, F records of a tail of index a have a mean excess
     of d / (a - 1), so the clipped mean is off by F d / ((a - 1) n). F is random, because the radius
-    was drawn, and its distribution is known (:meth:`Outside.drawn`). The interval reaches as far on
-    each side as noise and clipping together go, but for a probability of alpha / 2.
+    was drawn, and its distribution is known (:meth:`Outside.distribution`). The interval reaches as
+    far on each side as noise and clipping together go, but for a probability of alpha / 2.
 
     If the bounds may hold less than a quarter of the data, the interval is the public range.
     """
@@ -233,8 +233,7 @@ class MeanErrorModel(Clipped, PlacedBounds):
         """Interval for the mean (of the clipped data if ``tail`` is None)."""
         below, above = self.reaches(1 - level, tail)
         centre = float(self.value / Fraction(self.lattice.step))
-        lower, upper = (centre - below) * self.lattice.step, (centre + above) * self.lattice.step
-        return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
+        return self.in_range(centre - below, centre + above)
 
     def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
         """How far the interval goes below and above the value, in steps."""
@@ -318,10 +317,7 @@ class SingleValueErrorModel(OneValue, PlacedBounds):
         share = 0.0 if tail is None else self.share_elsewhere(1 - level)
         lower = self.lo - 0.5 - share * (self.lo - self.lattice.first)
         upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
-        return Interval(
-            max(lower * self.lattice.step, self.lattice.lo),
-            min(upper * self.lattice.step, self.lattice.hi),
-        )
+        return self.in_range(lower, upper)
 
 
 MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (

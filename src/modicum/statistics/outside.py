@@ -1,7 +1,7 @@
-"""The error model of statistics of clipped values: noise, records outside of the bounds, remarks.
+"""The error model of statistics of clipped values: noise, records outside of the bounds, status.
 
-How many records a radius draw may have left outside is bounded from public values only. The
-remarks say of an answer what its released numbers say, if there is something to say.
+How many records a radius draw may have left outside is bounded from public values only. A status
+says of an answer what its released numbers say, if there is something to say.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection, quadrature
+from modicum.release import Interval
 from modicum.status import OK, Status, bounds_in_steps, unseen
 
 _RARELY = 0.03
@@ -215,7 +216,7 @@ class Outside:
         exponential = nats / math.log1p(nats / _SEEN_FROM)
         return index < min(_HEAVY, _AS_EXPONENTIAL * exponential)
 
-    def drawn(self, tail: float) -> tuple[Floats, Floats]:
+    def distribution(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.
 
         If two thirds of the index that was seen are more than ``tail``, they take its place.
@@ -224,7 +225,7 @@ class Outside:
         index = self.index()
         if index is not None:
             tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
-        return _drawn(self.power, min(tail, _LARGEST_INDEX), self.selection)
+        return _distribution(self.power, min(tail, _LARGEST_INDEX), self.selection)
 
     def beyond(self, tail: float, distance: float, side: int) -> tuple[Floats, Floats]:
         """Distribution of the records beyond a distance on a side, for a tail of index ``tail``.
@@ -234,7 +235,7 @@ class Outside:
         probabilities.
         """
         radius = self.radii[side]
-        numbers, probabilities = self.drawn(tail)
+        numbers, probabilities = self.distribution(tail)
         share = math.pow(min(radius / distance, 1.0), tail) if radius else 1.0
         return share / self.eta * numbers, probabilities
 
@@ -278,7 +279,7 @@ class Outside:
 
 
 @functools.lru_cache(maxsize=1024)
-def _drawn(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
+def _distribution(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
     """Exact distribution of the selection on half octaves, F(r) = F(1) r^-tail, in units of 1/eta.
 
     It does not depend on F(1), but for the position of the candidates relative to the data: it is
@@ -368,6 +369,13 @@ class InBounds:
     def ended(self) -> tuple[bool, ...]:
         """Whether each side is cut at the range's own end, beyond which nothing lies."""
         return self.lo <= self.lattice.first, self.hi >= self.lattice.last
+
+    def in_range(self, lower: float, upper: float) -> Interval:
+        """Return an interval in the data's unit, cut at the ends of the range."""
+        lattice = self.lattice
+        return Interval(
+            max(lower * lattice.step, lattice.lo), min(upper * lattice.step, lattice.hi)
+        )
 
     def clipped_in_words(self, what: str, covered: str) -> str:
         """Say what an interval is for that does not allow for clipping."""

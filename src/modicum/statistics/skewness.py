@@ -129,7 +129,7 @@ def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[
         lambda sums: f"skewness {float(model_of(sums).value):.6g}",
     )
     error_model = model_of(sums)
-    status = error_model.judged(found.n0, found.remark)
+    status = error_model.judged(found.n0, found.status)
     return ScalarEstimate(
         error_model.value, error_model, error_model.otherwise if status.ok else status
     )

@@ -31,8 +31,10 @@ OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
 WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
-RICH = 500  # records per unit of noise from which on there is budget for more than bounds
-FEWEST = 75  # records per unit of noise below which no bounds are looked for
+LEAST_FOR_COUNTS = (
+    500  # records per unit of noise from which on there is budget for more than bounds
+)
+LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
@@ -233,7 +235,7 @@ def sum_schedule(
     log_width = octaves(lattice)
     expected = expected_records(split, noisy_count)
     concentrated = split.concentrated
-    radii = 0.06 if concentrated else 0.18 if expected > RICH else 0.24
+    radii = 0.06 if concentrated else 0.18 if expected > LEAST_FOR_COUNTS else 0.24
     eta = 2 * math.sqrt(radii) if concentrated else radii
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
     if clusters == "keep":

@@ -36,7 +36,7 @@ from modicum.statistics.bounds import (
     Rough,
     Setting,
     count_away,
-    find_place,
+    locate_data,
     rough_mean,
 )
 from modicum.statistics.outside import (
@@ -180,7 +180,7 @@ def adaptive_variance(
         lambda sums: f"standard deviation {lattice.words(model_of(sums=sums).deviation)}",
     )
     error_model = model_of(sums=sums)
-    status = error_model.judged(found.n0, found.remark)
+    status = error_model.judged(found.n0, found.status)
     return ScalarEstimate(error_model.value, error_model, status)
 
 
@@ -197,18 +197,18 @@ class Spread(NamedTuple):
     bounds: Bounds
     rough: Rough | None
     at_home: bool
-    remark: Status
+    status: Status
 
 
 def find_spread(here: Setting) -> Steps[Spread]:
     """[variance.1] to [variance.4] Find clipping bounds, and a rough mean within them."""
-    n0, first, _, place = yield from find_place(here, shape=False, filled=False)
+    n0, first, _, place = yield from locate_data(here, shape=False, filled=False)
     bounds = Bounds.of_range(here.lattice) if place.bounds is None else place.bounds
     if place.way == "single":
-        return Spread(n0, first, bounds, None, False, place.remark)
+        return Spread(n0, first, bounds, None, False, place.status)
     rough = yield from rough_mean(here, bounds, place.schedule, first)  # [variance.4]
     at_home = place.way == "range" and place.centre is not None
-    return Spread(n0, first, bounds, rough, at_home, place.remark)
+    return Spread(n0, first, bounds, rough, at_home, place.status)
 
 
 _PLACES = 80  # binary digits of a root
@@ -233,10 +233,10 @@ class VarianceErrorModel(Clipped):
 
     [variance.7] Clipping brings all values closer together, so the variance of the data is at least
     that of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the
-    number F of records there has a known distribution (:meth:`Outside.drawn`). Their squares (x -
-    m)² / d², d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2)
-    on average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of
-    the excesses is taken to be at most the one, for a large F, plus the other.
+    number F of records there has a known distribution (:meth:`Outside.distribution`). Their squares
+    (x - m)² / d², d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a
+    - 2) on average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum
+    of the excesses is taken to be at most the one, for a large F, plus the other.
     """
 
     root: bool

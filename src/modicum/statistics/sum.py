@@ -33,12 +33,13 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics import spec
 from modicum.statistics.bounds import (
-    COLLAPSED,
+    COLLAPSED_BITS,
     Atom,
     Home,
     Setting,
     Way,
     count_outside,
+    count_some,
     draw_radii,
     find_home,
     home_of,
@@ -61,8 +62,8 @@ from modicum.statistics.outside import (
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
-    FEWEST,
-    RICH,
+    LEAST_FOR_BOUNDS,
+    LEAST_FOR_COUNTS,
     ClusterOption,
     Clusters,
     Schedule,
@@ -143,7 +144,7 @@ class _Place:
     schedule: Schedule
     half: int = 0
     atom: Atom | None = None
-    remark: Status = OK
+    status: Status = OK
 
 
 def adaptive_sum(
@@ -156,14 +157,13 @@ def adaptive_sum(
     summary, records = yield from read_both(here.ask(first), here.ask(Records()))
     tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
-    if expected_records(split, n0) < FEWEST:
+    if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         # Few rows, or no numbers at all: that is worth a better count.
-        share = split.share(split.part_for(0.25, "noise"))
-        n0, noise = yield from draw_count(split, summary.count, share, "count, again")
+        n0, noise = yield from count_some(here, summary.count, 0.25, "count, again")
         return (yield from _over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
     if place.way == "range":
-        return (yield from _over_the_range(here, n0, counted, place.remark, place.atom))
+        return (yield from _over_the_range(here, n0, counted, place.status, place.atom))
     return (yield from _by_radius(here, tails, place, n0, counted))
 
 
@@ -174,10 +174,10 @@ def _by_radius(
     lattice, split = here.lattice, here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
-    if radius <= lattice.width >> COLLAPSED:
-        remark = FEW if place.atom is None else APART
-        return (yield from _over_the_range(here, n0, counted, remark))
-    if expected_records(split, n0) > RICH:
+    if radius <= lattice.width >> COLLAPSED_BITS:
+        status = FEW if place.atom is None else APART
+        return (yield from _over_the_range(here, n0, counted, status))
+    if expected_records(split, n0) > LEAST_FOR_COUNTS:
         outside = yield from count_outside(here, outside, elsewhere, n0)
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
         if radius < place.half and outside.excess(0.05):
@@ -187,8 +187,8 @@ def _by_radius(
     error_model = yield from _within(here, outside, n0, counted)
     # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
-    remark = HEAVY if replace(outside, seen=half).heavy() else OK
-    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, remark))
+    status = HEAVY if replace(outside, seen=half).heavy() else OK
+    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, status))
 
 
 def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
@@ -212,14 +212,14 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
     schedule = sum_schedule(lattice, split, n0, clusters)
     if reach <= _NEAR * abs(home_of(lattice)):
         return _Place("range", schedule)
-    if expected_records(split, n0) <= RICH:
+    if expected_records(split, n0) <= LEAST_FOR_COUNTS:
         return _Place("radius", schedule)
     home = yield from find_home(here, records, n0)
     if home.radius == 0:
         atom = yield from look_elsewhere(here, schedule, home, n0)
         ways: Mapping[Way, _Place] = {
             "none": _Place("radius", schedule),
-            "range": _Place("range", schedule, atom=atom, remark=atom.remark),
+            "range": _Place("range", schedule, atom=atom, status=atom.status),
             "radii": _Place("radius", atom.schedule, atom=atom),
         }
         return ways[atom.way]
@@ -236,10 +236,9 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
     """
     cells = yield from read(here.ask(Cells(0, (size,))))
     strength = max(0.01, 30 / expected_records(here.split, n0))
-    share = here.split.share(here.split.part_for(strength, "noise"))
     (larger,) = cells.magnitude_above_many((size,))
     label = f"records larger than {here.lattice.words(size)}"
-    found, _ = yield from draw_count(here.split, larger, share, label)
+    found, _ = yield from count_some(here, larger, strength, label)
     return found > n0 / 5
 
 
@@ -262,12 +261,12 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
 
 
 def _over_the_range(
-    here: Setting, n0: int, counted: NoisyTerm, remark: Status, atom: Atom | None = None
+    here: Setting, n0: int, counted: NoisyTerm, status: Status, atom: Atom | None = None
 ) -> Steps[ScalarEstimate]:
     home = None if atom is None else atom.cells.centre
     error_model = replace((yield from _within(here, None, n0, counted)), home=home)
     return ScalarEstimate(
-        error_model.value, error_model, TOO_LITTLE if error_model.none_seen else remark
+        error_model.value, error_model, TOO_LITTLE if error_model.none_seen else status
     )
 
 
