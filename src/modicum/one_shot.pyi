@@ -119,8 +119,8 @@ def clipped_mean_vector(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If there are no names, or names that are not different or no text.
 
     Notes
@@ -232,8 +232,8 @@ def covariance(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If names are not different or no text; if the range exceeds ±1e150, whose square is too
         large for a number.
 
@@ -312,8 +312,8 @@ def expectile(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If tau or level is out of range.
 
     Notes
@@ -523,8 +523,8 @@ def huber(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If the width is not positive, or level out of range.
 
     Notes
@@ -599,8 +599,8 @@ def iqr(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If ``between`` does not increase, or a number is out of range.
 
     Notes
@@ -668,8 +668,8 @@ def linear_regression(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If names are not different or no text, or the range exceeds ±1e150; if there are columns
         without a target or the reverse, or a target among the columns.
 
@@ -750,8 +750,8 @@ def lp_center(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If p or level is out of range.
 
     Notes
@@ -818,8 +818,8 @@ def max(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If it is so small that more than four million records would have to be kept.
 
     Notes
@@ -896,8 +896,8 @@ def mean(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
 
     Notes
     -----
@@ -971,8 +971,8 @@ def mean_vector(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If there are no names, or names that are not different or no text.
 
     Notes
@@ -1054,8 +1054,8 @@ def median(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If level is out of range.
 
     Notes
@@ -1116,8 +1116,8 @@ def min(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If it is so small that more than four million records would have to be kept.
 
     Notes
@@ -1194,8 +1194,8 @@ def monotone_statistic(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If level is out of range; if the statistic fails at public points: a ψ that is not finite,
         not 0 at 0 or falls, boundaries that break their promise for a few records;
         ``method="subset"`` with a ρ or with a level.
@@ -1270,8 +1270,8 @@ def pca(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If components is no whole number of at least 1; if names are not different or no text, or
         the range exceeds ±1e150.
 
@@ -1348,8 +1348,8 @@ def quantile(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If q or level is out of range.
 
     Notes
@@ -1424,8 +1424,8 @@ def quantiles(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If q is out of range or order, or level out of range.
 
     Notes
@@ -1493,8 +1493,8 @@ def skewness(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1558,8 +1558,8 @@ def std(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1628,8 +1628,8 @@ def sum(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1704,8 +1704,8 @@ def trimmed_mean(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If trim or level is out of range.
 
     Notes
@@ -1770,8 +1770,8 @@ def var(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If the range exceeds ±1e150, whose square is too large for a number.
 
     Notes
@@ -1843,8 +1843,8 @@ def vector_statistic(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If the statistic is not an instance of a subclass, is of another number of columns, or its
         sensitivities break their promise for a few rows; if names are not different or not text.
 
@@ -1933,8 +1933,8 @@ def winsorized_mean(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, empty or not finite, or the step too fine for it; if there is
-        no price, more than one, or one that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
         If trim or level is out of range.
 
     Notes

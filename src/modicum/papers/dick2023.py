@@ -72,6 +72,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
@@ -102,6 +103,7 @@ Side = Literal["low", "high"]
 # ---- Algorithm 2: threshold estimation
 
 
+@documented
 def threshold(
     column: str | None = None,
     *,
@@ -116,8 +118,7 @@ def threshold(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     rank : int
         How many records; public, at least 0.
     side : {"low", "high"}
@@ -126,8 +127,7 @@ def threshold(
         A public range that holds every value.
     epsilon, budget : number, Budget
         Exactly one: the total cost as pure ε.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {step}
 
     Returns
     -------
@@ -135,16 +135,13 @@ def threshold(
         Guarantee when answered: ε-DP for add-remove neighbours, that is one privacy unit more or
         less. There is no interval; the summary says by how many records the rank may be off.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; a rank that is not a whole number of at
-        least 0; an ε so small that more than 4 million records would be kept.
+    {raises}
+        If the rank is not a whole number of at least 0, or ε so small that more than 4 million
+        records would be kept.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never depend
-    on values.
+    {missing}
 
     Differs from the text: the rank is public and from above is counted from the top, and the
     lattice takes the place of the window alpha, so that a number of loss 0 exists for every

@@ -86,6 +86,7 @@ __all__ = [
 # ---- PrivQuant
 
 
+@documented
 def private_quantile(
     column: str | None = None,
     *,
@@ -104,8 +105,7 @@ def private_quantile(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     q : int, float, Fraction, decimal string
         Strictly between 0 and 1.
     within : (float, float)
@@ -113,10 +113,8 @@ def private_quantile(
     rows : int, optional
         The number of non-missing values, if it is public. It must not be taken from data whose size
         is private. Without it the search counts values on both sides.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {price}
+    {step}
 
     Returns
     -------
@@ -125,15 +123,12 @@ def private_quantile(
         privacy unit more or less. With ``rows`` it is the same for one value exchanged for another.
         There is no interval; the summary says by how many values the rank may be off.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.quantile`; for a number of rows below 1.
+    {raises}
+        If q is out of range, or the number of rows is below 1.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never depend
-    on values.
+    {missing}
 
     Examples
     --------

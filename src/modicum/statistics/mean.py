@@ -219,7 +219,6 @@ class MeanErrorModel(Clipped, PlacedBounds):
 
     @property
     def value(self) -> Fraction:
-        """The estimate, exactly, in the data's unit."""
         shift = min(
             max(self.deviation / self.counted.value, Fraction(-self.reach)), Fraction(self.reach)
         )
@@ -230,7 +229,6 @@ class MeanErrorModel(Clipped, PlacedBounds):
         return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Interval for the mean (of the clipped data if ``tail`` is None)."""
         below, above = self.reaches(1 - level, tail)
         centre = float(self.value / Fraction(self.lattice.step))
         return self.in_range(centre - below, centre + above)
@@ -309,7 +307,6 @@ class SingleValueErrorModel(OneValue, PlacedBounds):
 
     @property
     def value(self) -> Fraction:
-        """The answer in the data's unit."""
         return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:

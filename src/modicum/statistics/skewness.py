@@ -24,19 +24,16 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
-from modicum.statistics.bounds import Rough, Setting, count_away
+from modicum.statistics.bounds import Setting, count_away
 from modicum.statistics.outside import (
-    Clipped,
-    Counted,
     NoisyTerm,
     OneValue,
-    Outside,
     Redrawn,
     tail_in_words,
 )
-from modicum.statistics.spread import find_spread
+from modicum.statistics.spread import PowersErrorModel, find_spread
 from modicum.statistics.texts import documented
-from modicum.status import FINE_STEPS, Status
+from modicum.status import OK, Status
 from modicum.summaries.sums import ClippedPowers
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -112,7 +109,7 @@ def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[
         return ScalarEstimate(Fraction(0), single, EQUAL if single.status.ok else single.status)
 
     powers = yield from read(here.ask(ClippedPowers(*ends, rough.value)))
-    reach = max(bounds.reach(rough.value), 1)
+    reach = bounds.reach(rough.value)
     values = _weighted(powers.totals, reach)
     sensitivity = sum(_WEIGHTS) * reach**3
     mechanism = here.split.spend(  # [skewness.2]
@@ -145,34 +142,14 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class SkewnessErrorModel(Clipped):
-    """Powers of clipped data about a released rough mean m (all in lattice steps).
+class SkewnessErrorModel(PowersErrorModel):
+    """Powers of clipped data about a released rough mean m.
 
-    ``sums`` are noisy R² A1, 2 R A2 and 4 A3, each with ``noise``, A_k the sum of (x - m)^k and R
-    the largest |x - m|. ``outside`` is what the radius draws imply about clipped records, and
-    ``constant`` whether most records have one public value.
+    ``sums`` are R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|;
+    ``constant`` is whether most records have one public value.
     """
 
-    rough: Rough
-    sums: tuple[int, ...]
-    noise: NoisyTerm
-    outside: Outside
     constant: bool
-
-    @property
-    def counted(self) -> Counted:
-        """The count of the rough mean."""
-        return self.rough.counted
-
-    @property
-    def reach(self) -> int:
-        """Largest distance of a clipped record from the rough mean."""
-        return max(self.hi - self.rough.value, self.rough.value - self.lo, 1)
-
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
-        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
     @property
     def flat(self) -> bool:
@@ -181,7 +158,6 @@ class SkewnessErrorModel(Clipped):
 
     @property
     def value(self) -> Fraction:
-        """The answer."""
         if self.flat:
             return Fraction(0)
         first, second, third = self._moments()
@@ -203,7 +179,7 @@ class SkewnessErrorModel(Clipped):
         if self.flat:
             return EQUAL
         lower, upper = self.interval(0.95, None)
-        return NOISY if upper - lower > _VAGUE else Status("ok", "ok")
+        return NOISY if upper - lower > _VAGUE else OK
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
         powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]

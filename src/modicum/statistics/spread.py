@@ -217,11 +217,38 @@ _USUAL = 0.3  # share of that for their number
 
 
 @dataclass(frozen=True, slots=True)
-class VarianceErrorModel(Clipped):
-    """Squares of clipped data about a released rough mean m (all in lattice steps).
+class PowersErrorModel(Clipped):
+    """Error model of powers of clipped data about a released rough mean m (in lattice steps).
 
-    ``sums`` are noisy: of (x - m)², and of R² - (x - m)², R the largest distance from m, each with
-    ``noise``. ``outside`` is what the radius draws imply about clipped records. ``root``: the
+    ``sums`` are noisy sums that follow from the powers, each with ``noise``, and ``outside`` is
+    what the radius draws imply about clipped records.
+    """
+
+    rough: Rough
+    sums: tuple[int, ...]
+    noise: NoisyTerm
+    outside: Outside
+
+    @property
+    def counted(self) -> Counted:
+        return self.rough.counted
+
+    @property
+    def reach(self) -> int:
+        """Largest distance of a clipped record from the rough mean."""
+        return max(self.hi - self.rough.value, self.rough.value - self.lo)
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
+        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceErrorModel(PowersErrorModel):
+    """Squares of clipped data about a released rough mean m.
+
+    ``sums`` are of (x - m)², and of R² - (x - m)², R the largest distance from m. ``root``: the
     answer is the standard deviation. ``constant``: most records have one public value, and the
     answer is 0 if noise may explain the rest.
 
@@ -240,21 +267,7 @@ class VarianceErrorModel(Clipped):
     """
 
     root: bool
-    rough: Rough
-    sums: tuple[int, ...]
-    noise: NoisyTerm
-    outside: Outside
     constant: bool = False
-
-    @property
-    def counted(self) -> Counted:
-        """The count of the rough mean."""
-        return self.rough.counted
-
-    @property
-    def reach(self) -> int:
-        """Largest distance of a clipped record from the rough mean."""
-        return max(self.hi - self.rough.value, self.rough.value - self.lo)
 
     @property
     def square(self) -> Fraction:
@@ -271,7 +284,6 @@ class VarianceErrorModel(Clipped):
 
     @property
     def value(self) -> Fraction:
-        """The answer in the data's unit, or its square."""
         step, half = Fraction(self.lattice.step), _half(self.lattice)
         return (
             min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
@@ -286,7 +298,6 @@ class VarianceErrorModel(Clipped):
         )
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Interval for the answer (of the clipped data if ``tail`` is None)."""
         alpha = 1 - level
         s1, s2 = (max(float(each), 0.0) for each in self.sums)  # as the true ones are
         beyond = 0.0 if tail is None else _BEYOND * alpha
@@ -324,11 +335,6 @@ class VarianceErrorModel(Clipped):
         largest = math.pow(jumps / ((1 - _USUAL) * alpha), 2 / tail)
         return (usual + largest) * float(widest) ** 2
 
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
-        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
-
     def assumption(self, tail: float | None) -> str:
         what = "standard deviation" if self.root else "variance"
         if tail is None:
@@ -362,7 +368,6 @@ class ConstantErrorModel(OneValue):
 
     @property
     def value(self) -> Fraction:
-        """Zero."""
         return Fraction(0)
 
     def interval(self, level: float, tail: float | None) -> Interval:

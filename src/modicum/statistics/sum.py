@@ -308,12 +308,10 @@ class SumErrorModel(Clipped, PlacedBounds):
 
     @property
     def counted(self) -> Counted:
-        """The count and its noise."""
         return Counted(Fraction(self.count), (self.count_noise,))
 
     @property
     def value(self) -> Fraction:
-        """The released sum in the data's unit."""
         return self._steps * Fraction(self.lattice.step)
 
     @property

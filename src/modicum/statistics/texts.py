@@ -67,8 +67,8 @@ TEXTS = {
         Raises
         ------
         InvalidArgument
-            If the range is reversed, empty or not finite, or the step too fine for it; if there is
-            no price, more than one, or one that is not positive.
+            If the range is reversed, empty or not finite; if the step is too fine or too coarse
+            for it; if there is no price, more than one, or one that is not positive.
         """,
     "missing": """
         Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
