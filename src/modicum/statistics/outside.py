@@ -90,28 +90,12 @@ _SEEN_FROM = 0.92  # where 2 in 5 of exponential data are beyond
 class Outside:
     """What the radius draws imply about the records outside their radii.
 
-    Attributes
-    ----------
-    radii : tuple of int
-        The radius chosen on each side, in lattice steps.
-    widest : int
-        The widest candidate, outside of which there is no record.
-    candidates : int
-        Number of candidates a side.
-    eta : float
-        Score of one record outside.
-    power : float
-        The prior of a radius r is r^-power.
-    widening : float
-        Factor by which the drawn radii were widened afterwards.
-    seen : (float, int) or None
-        About how many records are further from the centre than a released radius, if the shape of
-        the tail was looked at.
-    counted : int or None
-        A noisy count of the records outside, if they were counted; ``noise`` is its noise.
+    ``radii`` were chosen on each side, in lattice steps, of ``candidates`` of which no record is
+    outside the ``widest``, and widened afterwards by the factor ``widening``. A record outside
+    scores ``eta``, and the prior of a radius r is r^-power. ``seen``, if the shape of the tail was
+    looked at, is about how many records are further from the centre than a released radius, and
+    this radius; ``counted``, if they were counted, a number of the records outside with ``noise``.
 
-    Notes
-    -----
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
     radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
     radius r obey eta F <= power ln(widest / r) + ln(candidates / alpha). This needs no assumption

@@ -250,17 +250,10 @@ _POWER = 1 / 256
 class HeldColumns:
     """What is known of the columns beside their intervals.
 
-    Attributes
-    ----------
-    missed : tuple of bool
-        Whether no interval was found.
-    sure : bool
-        Whether a column without a noisy sign of an interval has none, but for one in a hundred.
-    far : tuple of int
-        Noisy numbers of rows with a value further than eight half-widths, in units of
-        1 / ``WHOLE``; a row that is far in several columns is divided among them.
-    deviation : float
-        Standard deviation of the noise of each, in rows; ``norm`` is its kind.
+    ``missed``: no interval was found; if ``sure``, there is none, but for one column in a hundred.
+    ``far`` are noisy numbers of rows with a value further than eight half-widths, in units of
+    1 / ``WHOLE``, where a row that is far in several columns is divided among them; ``deviation``
+    is the standard deviation of the noise of each, in rows, and ``norm`` its kind.
     """
 
     missed: tuple[bool, ...]
