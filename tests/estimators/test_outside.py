@@ -10,7 +10,7 @@ import modicum
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusDraw
-from modicum.statistics.outside import Outside, _distribution
+from modicum.statistics.outside import NoisyTerm, Outside, _distribution
 
 
 def outside(**given) -> Outside:
@@ -93,7 +93,7 @@ def test_the_reach_covers_noise_and_excess_together(noise) -> None:
     excess = rng.choice(numbers, 100_000, p=probabilities) * 30  # d / (a - 1)
     sizes = rng.geometric(-math.expm1(-1 / float(noise.scale)), (2, len(excess)))
     total = excess - 0.5 * (sizes[0] - sizes[1])
-    reach = found.reach(0.05, 2, 30, 0, noise=noise, factor=0.5)
+    reach = found.reach(0.05, 2, 30, 0, NoisyTerm(noise, 0.5))
     assert 0.03 < (total > reach).mean() < 0.055
     assert (total > reach / 1.3).mean() > 0.055
 

@@ -246,21 +246,13 @@ class MeanErrorModel(Clipped, PlacedBounds):
         if tail is None:
             return (0.5 + (z + deviation * t) / count,) * 2
         left, right = (
-            0.5 + (self._side(0.45 * alpha, tail, side) + deviation * t) / count for side in (0, 1)
+            0.5 + (self.side_bound(0.45 * alpha, tail, side, self.rough) + deviation * t) / count
+            for side in (0, 1)
         )
         # More records outside than any tail explains may be anywhere in the range.
         share = min(1.0, self.outside.excess(0.1 * alpha) / least)
         return left + share * (self.lo - self.lattice.first), right + share * (
             self.lattice.last - self.hi
-        )
-
-    def _side(self, alpha: float, tail: float, side: int) -> float:
-        """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
-        distance = (self.rough - self.lo, self.hi - self.rough)[side]
-        if self.ended[side]:
-            return self.noise.bound(2 * alpha)  # nothing lies beyond the range
-        return self.outside.reach(
-            alpha, tail, distance, side, noise=self.noise.noise, factor=self.noise.factor
         )
 
     @property

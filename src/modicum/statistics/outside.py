@@ -231,16 +231,9 @@ class Outside:
         return float(numbers[order[np.searchsorted(more, alpha, side="right") - 1]])
 
     def reach(
-        self,
-        alpha: float,
-        tail: float,
-        distance: float,
-        side: int,
-        *,
-        noise: Noise,
-        factor: float,
+        self, alpha: float, tail: float, distance: float, side: int, noise: NoisyTerm
     ) -> float:
-        """Bound on the clipped excess of a side less ``factor`` times a noise, to within 1 %.
+        """Bound on the clipped excess of a side less a noise, to within 1 %.
 
         Beyond a distance d, F records of a tail of index a have an excess of F d / (a - 1) over
         it, all together. It is exceeded with a probability of at most alpha.
@@ -250,9 +243,9 @@ class Outside:
         excesses = numbers * distance / (tail - 1)
 
         def missed(z: float) -> float:
-            return float(probabilities @ noise.beyond((z - excesses) / factor))
+            return float(probabilities @ noise.noise.beyond((z - excesses) / noise.factor))
 
-        low = factor * noise.tail_bound(2 * alpha)
+        low = noise.bound(2 * alpha)
         high = 2 * low + float(probabilities @ excesses) + 1.0
         while missed(high) > alpha:
             low, high = high, 2 * high
@@ -350,7 +343,7 @@ class InBounds:
         return [self.lattice.value(self.lo), self.lattice.value(self.hi)]
 
     @property
-    def ended(self) -> tuple[bool, ...]:
+    def ended(self) -> tuple[bool, bool]:
         """Whether each side is cut at the range's own end, beyond which nothing lies."""
         return self.lo <= self.lattice.first, self.hi >= self.lattice.last
 
@@ -391,6 +384,9 @@ class Clipped(InBounds):
         @property
         def outside(self) -> Outside | None: ...
 
+        @property
+        def noise(self) -> NoisyTerm: ...
+
     @property
     def condition(self) -> str:
         return "" if self.outside is None else "assumes tails of index 3 or lighter"
@@ -399,7 +395,16 @@ class Clipped(InBounds):
         """Whether the bounds may hold less than a quarter of the data."""
         if self.outside is None:
             return False
-        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, self.ended)
+        ended = self.ended if len(self.outside.radii) > 1 else (False,)
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended)
+
+    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
+        """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
+        if self.outside is None or self.ended[side]:
+            return self.noise.bound(2 * alpha)  # nothing lies beyond the range
+        distance = (centre - self.lo, self.hi - centre)[side]
+        radius = min(side, len(self.outside.radii) - 1)
+        return self.outside.reach(alpha, tail, distance, radius, self.noise)
 
     def judged(self, n0: int, otherwise: Status) -> Status:
         """Whether an answer within released bounds can be used.

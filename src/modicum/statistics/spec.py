@@ -82,10 +82,6 @@ Chosen = TypeVar("Chosen", bound=Options)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
-def _as_it_is(lattice: Lattice) -> Lattice:
-    return lattice
-
-
 @dataclass(frozen=True, slots=True)
 class Row(Generic[Chosen, R_co]):
     """One way to answer one statistic; a statistic's first row is its default ``method``.
@@ -110,7 +106,7 @@ class Row(Generic[Chosen, R_co]):
     needs_range: bool = True
     of_rows: bool = False
     turn: Fraction | None = None
-    lattice_of: Callable[[Lattice], Lattice] = _as_it_is
+    lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
 
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen

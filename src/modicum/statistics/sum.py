@@ -327,10 +327,6 @@ class SumErrorModel(Clipped, PlacedBounds):
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
 
-    @property
-    def ended(self) -> tuple[bool, ...]:
-        return (False,)  # one radius is for both sides
-
     def interval(self, level: float, tail: float | None) -> Interval:
         """Noise, rounding, and under a tail assumption the clipped records."""
         alpha, first, last = 1 - level, self.lattice.first, self.lattice.last
@@ -340,8 +336,7 @@ class SumErrorModel(Clipped, PlacedBounds):
         elif self.too_little(alpha):
             return Interval(most * min(self.lattice.lo, 0.0), most * max(self.lattice.hi, 0.0))
         else:
-            below = self._side(0.45 * alpha, tail, -self.lo if self.lo > first else None)
-            above = self._side(0.45 * alpha, tail, self.hi if self.hi < last else None)
+            below, above = (self.side_bound(0.45 * alpha, tail, side) for side in (0, 1))
             # More records outside than any tail explains may be anywhere in the range.
             excess = 0.0 if self.outside is None else self.outside.excess(0.1 * alpha)
             below += excess * (self.lo - first)
@@ -350,13 +345,6 @@ class SumErrorModel(Clipped, PlacedBounds):
             min(self.noisy - below - 0.5 * most, self._steps) * self.lattice.step,
             max(self.noisy + above + 0.5 * most, self._steps) * self.lattice.step,
         )
-
-    def _side(self, alpha: float, tail: float, distance: int | None) -> float:
-        """Bound on noise and clipped excess of a side; None: it is cut at the range's own end."""
-        if distance is None or self.outside is None:
-            return self.noise.bound(2 * alpha)
-        noise, factor = self.noise.noise, self.noise.factor
-        return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
 
     def assumption(self, tail: float | None) -> str:
         if self.outside is None:
