@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -96,11 +95,8 @@ class LogarithmErrorModel:
         return {"of_logarithms": self.of_logs.to_dict()}
 
 
-def _mean_of_logs(
-    column: str | None, lattice: Lattice | None, event: Event
-) -> Steps[ScalarEstimate]:
+def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Steps[ScalarEstimate]:
     # [geometric_mean.3]
-    assert isinstance(lattice, LogLattice)
     steps = adaptive_mean(column, lattice.numbers, event, clusters="clip")
     found = yield from reading(lattice, steps)  # [geometric_mean.2]
     value = Fraction(lattice.exp(float(found.value)))
