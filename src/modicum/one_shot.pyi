@@ -41,8 +41,8 @@ def cdf(
         Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        A power of two: values and what is given are rounded to multiples of it. By default the
-        finest that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -434,8 +434,8 @@ def histogram(
         Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        A power of two: values and what is given are rounded to multiples of it. By default the
-        finest that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional

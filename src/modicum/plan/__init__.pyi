@@ -77,8 +77,8 @@ def cdf(
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
     step : float, optional
-        A power of two: values and what is given are rounded to multiples of it. By default the
-        finest that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -450,8 +450,8 @@ def histogram(
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     step : float, optional
-        A power of two: values and what is given are rounded to multiples of it. By default the
-        finest that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}

@@ -36,8 +36,8 @@ TEXTS = {
         """,
     "step_of_edges": """
         step : float, optional
-            A power of two: values and what is given are rounded to multiples of it. By default the
-            finest that fits, some 10^-15 of the largest of them.
+            A power of two: values, and the points or edges, are rounded to multiples of it. By
+            default the finest that fits, some 10^-15 of the largest of them.
         """,
     "clusters": """
         clusters : {"clip", "keep"}
