@@ -16,6 +16,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
 from modicum.statistics import spec
 from modicum.statistics.mean import adaptive_mean
+from modicum.statistics.split import BOTH_CLUSTERS
 from modicum.statistics.texts import documented
 
 
@@ -97,7 +98,7 @@ class LogarithmErrorModel:
 
 def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Steps[ScalarEstimate]:
     # [geometric_mean.3]
-    steps = adaptive_mean(column, lattice.numbers, event, clusters="clip")
+    steps = adaptive_mean(column, lattice.numbers, event, BOTH_CLUSTERS[0])
     found = yield from reading(lattice, steps)  # [geometric_mean.2]
     value = Fraction(lattice.exp(float(found.value)))
     return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), found.status)

@@ -115,14 +115,12 @@ def mean(
 
 
 def adaptive_mean(
-    column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
+    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate a mean; the draws cost exactly ``event``.
-
-    ``clusters``: whether a small distant cluster may be clipped away.
-    """
+    """Estimate a mean; the draws cost exactly ``event``."""
     here = Setting(column, lattice, BudgetSplit(event))
-    n0, counted, tails, place = yield from locate_data(here, clusters, shape=True, filled=True)
+    found = yield from locate_data(here, options.clusters, shape=True, filled=True)
+    n0, counted, tails, place = found
     if place.way == "range":
         return (yield from _over_the_range(here, place))
     if place.way == "single":
@@ -316,9 +314,7 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         BOTH_CLUSTERS,
         "mean",
         "mean with noise on the scale of the data's own spread",
-        lambda column, lattice, event, options: adaptive_mean(
-            column, lattice, event, clusters=options.clusters
-        ),
+        adaptive_mean,
     ),
     SUBSET_MEAN,
     BOUNDED_MEAN,

@@ -148,12 +148,12 @@ class _Place:
 
 
 def adaptive_sum(
-    column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
+    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`."""
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
-    first = first_reduction(lattice, split, clusters)
+    first = first_reduction(lattice, split, options.clusters)
     summary, records = yield from read_both(here.ask(first), here.ask(Records()))
     tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
@@ -161,7 +161,7 @@ def adaptive_sum(
         # Few rows, or no numbers at all: that is worth a better count.
         n0, noise = yield from count_some(here, summary.count, 0.25, "count, again")
         return (yield from _over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
-    place = yield from _search(here, records, n0, clusters)
+    place = yield from _search(here, records, n0, options.clusters)
     if place.way == "range":
         return (yield from _over_the_range(here, n0, counted, place.status, place.atom))
     return (yield from _by_radius(here, tails, place, n0, counted))
@@ -191,7 +191,9 @@ def _by_radius(
     return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, status))
 
 
-def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+def bounded_sum(
+    column: str | None, lattice: Lattice, event: Event, _options: ClusterOption
+) -> Steps[ScalarEstimate]:
     """Estimate a sum of values that lie in the range, with noise on the scale of its ends."""
     here = Setting(column, lattice, BudgetSplit(event))
     summary = yield from read(here.ask(ClippedSum(lattice.first, lattice.last)))
@@ -368,9 +370,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         BOTH_CLUSTERS,
         "sum",
         "sum with noise on the scale of the data's own size",
-        lambda column, lattice, event, options: adaptive_sum(
-            column, lattice, event, clusters=options.clusters
-        ),
+        adaptive_sum,
     ),
     spec.Row(
         "sum",
@@ -378,7 +378,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         BOTH_CLUSTERS[:1],
         "sum",
         "sum with noise on the scale of the range, for ranges known to be tight",
-        lambda column, lattice, event, options: bounded_sum(column, lattice, event),
+        bounded_sum,
     ),
 )
 
