@@ -31,9 +31,7 @@ OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
 WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
-LEAST_FOR_COUNTS = (
-    500  # records per unit of noise from which on there is budget for more than bounds
-)
+LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
 LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
