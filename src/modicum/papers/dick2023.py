@@ -61,7 +61,7 @@ from modicum.statistics.inverse_sensitivity import (
     draw_value,
 )
 from modicum.statistics.monotone_statistic import MonotoneStatistic, expectile_score
-from modicum.statistics.outside import NoisyTerm, PlacedBounds, Redrawn, share_between
+from modicum.statistics.outside import NoisyTerm, Redrawn, SizedByBounds, share_between
 from modicum.statistics.spec import (
     Declaration,
     Options,
@@ -312,7 +312,7 @@ def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SubsetErrorModel(PlacedBounds):
+class SubsetErrorModel(SizedByBounds):
     """The transformed pair between two thresholds (lattice steps)."""
 
     left: int

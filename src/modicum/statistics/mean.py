@@ -48,8 +48,8 @@ from modicum.statistics.outside import (
     NoisyTerm,
     OneValue,
     Outside,
-    PlacedBounds,
     Redrawn,
+    SizedByBounds,
     tail_in_words,
 )
 from modicum.statistics.split import (
@@ -181,7 +181,7 @@ _LIGHT = 6.0  # tail indices from which the number says nothing more
 
 
 @dataclass(frozen=True, slots=True)
-class MeanErrorModel(Clipped, PlacedBounds):
+class MeanErrorModel(Clipped, SizedByBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
     The final sum is of values clipped to [lo, hi] minus the released ``rough`` mean m;
@@ -287,7 +287,7 @@ class MeanErrorModel(Clipped, PlacedBounds):
 
 
 @dataclass(frozen=True, slots=True)
-class SingleValueErrorModel(OneValue, PlacedBounds):
+class SingleValueErrorModel(OneValue, SizedByBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
     ``point``, between the bounds, is the answer.

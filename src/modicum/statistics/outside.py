@@ -363,7 +363,7 @@ class InBounds:
         )
 
 
-class PlacedBounds(InBounds):
+class SizedByBounds(InBounds):
     """Error model of an answer that is small if the bounds are: a mean or a sum, not a spread."""
 
     __slots__ = ()

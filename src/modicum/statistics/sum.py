@@ -55,8 +55,8 @@ from modicum.statistics.outside import (
     Counted,
     NoisyTerm,
     Outside,
-    PlacedBounds,
     Redrawn,
+    SizedByBounds,
     tail_in_words,
 )
 from modicum.statistics.split import (
@@ -292,7 +292,7 @@ def _within(
 
 
 @dataclass(frozen=True, slots=True)
-class SumErrorModel(Clipped, PlacedBounds):
+class SumErrorModel(Clipped, SizedByBounds):
     """A noisy clipped sum (all in lattice steps).
 
     ``noisy`` is the sum of values clipped to [lo, hi] with its ``noise``; the noisy count is for
