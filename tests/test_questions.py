@@ -2,6 +2,10 @@
 
 import doctest
 import inspect
+import os
+import re
+import subprocess
+import sys
 
 import pytest
 
@@ -10,6 +14,7 @@ from modicum import one_shot
 from modicum.curator import Curator
 from modicum.group_by import GroupBy
 from modicum.statistics.contents import CHAPTERS
+from modicum.statistics.texts import TEXTS, documented
 from tools.stubs import CONTENTS, contents, stubs
 
 
@@ -45,3 +50,35 @@ def test_only_what_is_asked_for_is_derived() -> None:
     assert set(CHAPTERS) < set(dir(Curator))
     with pytest.raises(AttributeError, match="did you mean 'mean'"):
         one_shot.meen  # noqa: B018
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_documentation_is_whole(name) -> None:
+    question = getattr(modicum.query, name)
+    text = inspect.getdoc(question)
+    assert not re.search(r"^ *\{\w+\}$", text, re.MULTILINE)
+    entries = re.findall(r"^(\w+(?:, \w+)*) : ", text.partition("Returns\n")[0], re.MULTILINE)
+    described = {each for entry in entries for each in entry.split(", ")}
+    assert described == set(inspect.signature(question).parameters)
+    for section in ("Parameters", "Returns", "Examples"):
+        assert f"\n{section}\n{'-' * len(section)}\n" in text
+
+
+def test_the_package_works_without_documentation() -> None:
+    asked = "import modicum; print(modicum.query.mean('age', within=(0, 120), epsilon=1).statistic)"
+    done = subprocess.run([sys.executable, "-OO", "-c", asked], capture_output=True, check=True)
+    assert done.stdout.decode() == f"mean{os.linesep}"
+
+
+def test_a_text_is_indented_like_its_name_and_can_be_continued() -> None:
+    def question() -> None:
+        """Ask.
+
+        Parameters
+        ----------
+        {column}
+            It is public.
+        """
+
+    expected = TEXTS["column"].strip().replace("\n        ", "\n") + "\n    It is public."
+    assert documented(question).__doc__ == f"Ask.\n\nParameters\n----------\n{expected}"

@@ -15,8 +15,7 @@ import modicum as mo
 from modicum import serialise
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.statistics.error_models import ERROR_MODELS
-from modicum.statistics.registry import REGISTRY
+from modicum.statistics.registry import ERROR_MODELS, REGISTRY
 
 BUDGETS = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.5"), "approx": mo.approx(1, "1e-6")}
 COLUMNS = {

@@ -31,6 +31,7 @@ PLAN = """
 from modicum.plan.summary import Plan as Plan
 from modicum.plan.statistics import release as release
 """
+QUERY = "from modicum.runtime.query import Query as Query"
 PACKAGE = Path(modicum.__file__).parent
 HEAD = '"""{what}; written by ``python -m tools.stubs``."""\n'
 ALWAYS = """
@@ -59,10 +60,11 @@ def contents() -> str:
         for statistic in import_module(f"modicum.statistics.{chapter}").STATISTICS
     }
     homes = {name: found[name][0] for name in sorted(found)}
-    planned = [name for name in homes if found[name][1].plan is not None]
+    unplanned = tuple(name for name in homes if found[name][1].plan is None)
     return _formatted(
         HEAD.format(what="The chapter of each statistic, and those with a plan")
-        + f"\nCHAPTERS = {json.dumps(homes)}\nPLANNED = {tuple(planned)}\n"
+        + f"\nCHAPTERS = {json.dumps(homes)}\n_UNPLANNED = {unplanned}\n"
+        "PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)\n"
     )
 
 
@@ -70,15 +72,16 @@ def stubs() -> dict[Path, str]:
     """Return the text of every stub, by its path."""
     questions = {line for name in CHAPTERS for line in _imports(getattr(query, name))}
     imports = ALWAYS + "\n".join(sorted(questions))
-    functions = "\n".join(_stub(getattr(one_shot, name), name) for name in CHAPTERS)
+    functions, questioned = (
+        "\n".join(_stub(getattr(home, name), name) for name in CHAPTERS)
+        for home in (one_shot, query)
+    )
     classes = "\n".join(_class(each) for each in (Statistics, GroupStatistics))
     guessed = {line for guess in GUESSES.values() for line in _imports(guess.read)}
     plans = "\n".join(_stub(getattr(plan, name), name) for name in PLANNED)
     texts = {
         "__init__.pyi": _names_of(modicum, _homes()),
-        "query/__init__.pyi": _names_of(
-            query, {name: getattr(query, name).__module__ for name in query.__all__}
-        ),
+        "query/__init__.pyi": "\n".join([_head(query), imports, QUERY, _listed(query), questioned]),
         "one_shot.pyi": HEAD.format(what="Functions of a table") + imports + "\n" + functions,
         "methods.pyi": HEAD.format(what="Methods of a curator and of its groups")
         + f"{imports}\nONE_NUMBER: str\n{classes}",

@@ -38,10 +38,11 @@ def cdf(
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Values and points are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -91,8 +92,19 @@ def clipped_mean_vector(
 
     Parameters
     ----------
-    columns, within, epsilon, rho, budget, step
-        As for :func:`mean_vector`.
+    columns : list of str, optional
+        Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
+    within : (float, float)
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+        How it is spent is as for :func:`mean_vector`.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -101,16 +113,21 @@ def clipped_mean_vector(
     Returns
     -------
     ArrayRelease
-        Guarantee: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is
+        one privacy unit more or less. The number of rows is private too.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`mean_vector`.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If there are no names, or names that are not different or no text.
 
     Notes
     -----
+    A row with a missing value (null, NaN) in any column is dropped; infinities are clamped to
+    the range. Errors never depend on values.
+
     Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
     binary search on a grid of four radii an octave. The noise of all components together is about
     (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,
@@ -146,9 +163,18 @@ def count(
         it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
         not empty.
     epsilon, rho, budget : number, number, Budget
-        Exactly one.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
 
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
 
     Examples
     --------
@@ -182,14 +208,16 @@ def covariance(
         Names of numeric columns of a table, at most 500. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``. It
-        need not be tight, and columns may differ in scale and in place.
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`. With more than about 15 columns, ρ has
-        the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
-        :func:`modicum.query.mean_vector`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+        With more than about 15 columns, ρ has the smaller noise; a price of (ε, δ) is spent as the
+        better one of ε and ρ, see :func:`modicum.query.mean_vector`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -198,18 +226,22 @@ def covariance(
     Returns
     -------
     ArrayRelease
-        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is
+        one privacy unit more or less. The number of rows is private too.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; names that are not different or no text; a range
-        beyond ±1e150, whose square is too large for a number.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If names are not different or no text; if the range exceeds ±1e150, whose square is too
+        large for a number.
 
     Notes
     -----
-    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    A row with a missing value (null, NaN) in any column is dropped; infinities are clamped to
+    the range. Errors never depend on values.
+
     An interval is drawn for each column, in which most of it lies; a value further than twice its
     half-width from its middle counts as that far, and further than eight times as the middle. Rows
     that are large in these units are shrunk as a whole, constant included, so that linear relations
@@ -254,14 +286,18 @@ def expectile(
     tau : float
         From 0.001 to 0.999.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        fifth of the price. ``None``: no ends, and the interval is the public range.
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -276,15 +312,18 @@ def expectile(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; tau or level out of range.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If tau or level is out of range.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The inverse sensitivity mechanism (Asi and Duchi 2020) between two private
-    bounds, after Dick, Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records
-    away from the expectile of the clipped data, whatever the range is; a few extreme records are
-    clipped.
+    depend on values.
+
+    The inverse sensitivity mechanism (Asi and Duchi 2020) between two private bounds, after Dick,
+    Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records away from the
+    expectile of the clipped data, whatever the range is; a few extreme records are clipped.
 
     Examples
     --------
@@ -322,7 +361,8 @@ def geometric_mean(
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
         are; so choose the lowest value that means something.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -337,12 +377,15 @@ def geometric_mean(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; if the range is not positive.
+        If the range is reversed, not positive or not finite; if there is no price, more than one,
+        or one that is not positive.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. Logarithms are rounded to multiples of a public step, about 10^-12.
+    depend on values.
+
+    Logarithms are rounded to multiples of a public step, about 10^-12.
 
     Examples
     --------
@@ -388,10 +431,11 @@ def histogram(
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Values and edges are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -445,13 +489,26 @@ def huber(
 
     Parameters
     ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
         the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`expectile`.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -460,17 +517,23 @@ def huber(
     Returns
     -------
     Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`expectile`; a width that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If the width is not positive, or level out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`expectile`, on the whole range:
-    the score is bounded, so no private bounds are needed. The interval assumes nothing.
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
+    The mechanism is that of :func:`modicum.query.expectile` on the whole range: the score is
+    bounded, so no private bounds are needed. The interval assumes nothing.
 
     Examples
     --------
@@ -506,18 +569,22 @@ def iqr(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`; each quantile has half of it.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+        Each quantile has half of it.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
         outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
     level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
-        of the price. ``None``: no ends, the answer is more accurate, and its interval is the
-        width of the public range.
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take 28 % of the price, and the interval without them has the width of the range.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -532,13 +599,17 @@ def iqr(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.quantile`; if ``between`` does not increase.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If ``between`` does not increase, or a number is out of range.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. If the two quantiles come out in the wrong order, as they may where nearly
-    all records are equal, the answer is 0.
+    depend on values.
+
+    If the two quantiles come out in the wrong order, as they may where nearly all records are
+    equal, the answer is 0.
 
     Examples
     --------
@@ -573,9 +644,15 @@ def linear_regression(
     target : str, optional
         Name of the explained column.
     within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``.
-    epsilon, rho, budget, step
-        As for :func:`covariance`.
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+        How it is spent is as for :func:`covariance`.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -583,24 +660,30 @@ def linear_regression(
 
     Returns
     -------
-    Query
-        Of the intercept and the slopes. Guarantee as for :func:`covariance`.
+    ArrayRelease
+        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is
+        one privacy unit more or less. The number of rows is private too.
+        The answer is the intercept and the slopes.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`covariance`; columns without a target or the reverse, a target among the
-        columns.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If names are not different or no text, or the range exceeds ±1e150; if there are columns
+        without a target or the reverse, or a target among the columns.
 
     Notes
     -----
-    Missing and far values as for :func:`covariance`; errors never depend on values, singular data
-    included. With rows times ε of 200 times the square of the number of explaining columns or more,
-    the slopes solve normal equations with noise and a penalty that follows from it, as those of
-    Wang (2018) do; columns whose spread is lost in the noise have slope 0, and ``release.status``
-    says so. With fewer rows, a fit is drawn from public lists by its squared residuals, each cut
-    off at a public part of the released spread; then ``release.method`` is ``"listed fits"``, and
-    intervals have no bounds.
+    A row with a missing value (null, NaN) in any column is dropped; infinities are clamped to
+    the range. Errors never depend on values.
+
+    Far values are as for :func:`covariance`; singular data are no error. With rows times ε of 200
+    times the square of the number of explaining columns or more, the slopes solve normal equations
+    with noise and a penalty that follows from it, as those of Wang (2018) do; columns whose spread
+    is lost in the noise have slope 0, and ``release.status`` says so. With fewer rows, a fit is
+    drawn from public lists by its squared residuals, each cut off at a public part of the released
+    spread; then ``release.method`` is ``"listed fits"``, and intervals have no bounds.
 
     Examples
     --------
@@ -636,10 +719,23 @@ def lp_center(
 
     Parameters
     ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
     p : float
         From 1 to 8.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.query.expectile`.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -648,18 +744,23 @@ def lp_center(
     Returns
     -------
     Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.expectile`; p out of range.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If p or level is out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. For
-    p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
-    location.
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
+    The mechanism is that of :func:`modicum.query.expectile`. For p >= 4 the default interval is the
+    public range: data with tails of index 3 need not have such a location.
 
     Examples
     --------
@@ -695,11 +796,14 @@ def max(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -714,15 +818,18 @@ def max(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; a budget so small that more than four million records
-        would have to be kept.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If it is so small that more than four million records would have to be kept.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. A tail of index a leaves about 15 / (a ε) records beyond the point. With
-    confidence 1 - α, and no assumption, they are at most
-    (15 ln(range / distance) + ln(1000 / α)) / ε, about; ``interval`` is for the largest record.
+    depend on values.
+
+    A tail of index a leaves about 15 / (a ε) records beyond the point. With confidence 1 - α, and
+    no assumption, they are at most (15 ln(range / distance) + ln(1000 / α)) / ε, about;
+    ``interval`` is for the largest record.
 
     Examples
     --------
@@ -759,8 +866,8 @@ def mean(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
         A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
-        (a few more records are needed), and no accuracy for large data.
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+        A thousand times wider it takes a few more records, and large data lose no accuracy.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -789,8 +896,8 @@ def mean(
     Raises
     ------
     InvalidArgument
-        Reversed, empty or non-finite range, a step too fine for it, no or several budgets, a
-        budget that is not positive.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
 
     Notes
     -----
@@ -831,8 +938,9 @@ def mean_vector(
         Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``. It
-        need not be tight: the noise follows the distances between rows.
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+        The noise follows the distances between rows.
     epsilon : number
         Pure ε; a float counts as its shortest decimal. For more than a handful of columns rho
         goes much further.
@@ -843,7 +951,8 @@ def mean_vector(
         implies this (ε, δ) and charged as (ε, δ), if that is better for so many columns (here 13
         and more), and otherwise as (ε, 0).
     step : float, optional
-        Values are rounded to multiples of this power of two; by default the finest that fits.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     method : {"adaptive", "shifted"}
         "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
         zCDP only. A median in each rotated coordinate takes a question for each halving of the
@@ -856,17 +965,21 @@ def mean_vector(
     Returns
     -------
     ArrayRelease
-        Guarantee: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is
+        one privacy unit more or less. The number of rows is private too.
 
     Raises
     ------
     InvalidArgument
-        A bad range, step, budget or method; no names, names that are not different or no text.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If there are no names, or names that are not different or no text.
 
     Notes
     -----
-    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    A row with a missing value (null, NaN) in any column is dropped; infinities are clamped to
+    the range. Errors never depend on values.
+
     The answer is the mean of the rows after rounding, of which a few far ones are drawn nearer,
     however many rows there are: some 10/sqrt(ρ) of bell-shaped rows, fewer of others. Rows far
     from all others that are fewer than some 40/sqrt(ρ), in pure ε 230/ε, may be lost; if the
@@ -908,9 +1021,47 @@ def median(
 ) -> Release:
     """Release the median of a column, with no bounds to guess.
 
-    Parameters, guarantee, missing values and errors are as for :func:`quantile` with q = 1/2.
+    It is the :func:`quantile` with q = 1/2.
 
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a third of the price.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If level is out of range.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
 
     Examples
     --------
@@ -936,10 +1087,43 @@ def min(
 ) -> Release:
     """Release a point that next to no record of a column is below: its minimum, nearly.
 
-    What is estimated, parameters, guarantee, missing values and errors are as for
-    :func:`max`, with all signs reversed.
+    What is estimated is as for :func:`max`, with all signs reversed.
 
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If it is so small that more than four million records would have to be kept.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
 
     Examples
     --------
@@ -970,14 +1154,27 @@ def monotone_statistic(
 
     Parameters
     ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
     statistic : Score or Boundaries
         Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
         of ψ(x - t) over the records is 0. Privacy does not depend on ψ: it is tabulated, and a
         table that falls somewhere is made level there. Or an instance of a subclass of
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
         statistic. Privacy depends on those being right.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.query.expectile`.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -991,20 +1188,25 @@ def monotone_statistic(
     -------
     Release
         Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less; with own boundaries, if they keep their promise.
+        privacy unit more or less.
+        With boundaries supplied by you it holds if they keep their promise.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.expectile`; if the statistic fails at public points: a ψ that
-        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If level is out of range; if the statistic fails at public points: a ψ that is not finite,
+        not 0 at 0 or falls, boundaries that break their promise for a few records;
         ``method="subset"`` with a ρ or with a level.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. If
-    the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
-    are.
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
+    The mechanism is that of :func:`modicum.query.expectile`. If the statistic says ``growth=0``, no
+    record is clipped; otherwise those beyond two private bounds are.
 
     Examples
     --------
@@ -1037,10 +1239,20 @@ def pca(
     Parameters
     ----------
     columns : list of str, optional
+        Names of numeric columns of a table, at most 500. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
     components : int
         How many; no more than there are columns are returned.
-    within, epsilon, rho, budget, step
-        As for :func:`covariance`.
+    within : (float, float)
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+        How it is spent is as for :func:`covariance`.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1048,19 +1260,27 @@ def pca(
 
     Returns
     -------
-    Query
-        Of unit vectors, shape (components, columns). The error model of the release has the
-        variance along each, ``evidence.explained_variance``, and about the largest that noise alone
-        would show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
+    ArrayRelease
+        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is
+        one privacy unit more or less. The number of rows is private too.
+        The answer is unit vectors, shape (components, columns). The error model of the release has
+        the variance along each, ``evidence.explained_variance``, and about the largest that noise
+        alone would show, ``evidence.noise_size``.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`covariance`; components that are no whole number of at least 1.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If components is no whole number of at least 1; if names are not different or no text, or
+        the range exceeds ±1e150.
 
     Notes
     -----
-    Missing and far values as for :func:`covariance`; errors never depend on values.
+    A row with a missing value (null, NaN) in any column is dropped; infinities are clamped to
+    the range. Errors never depend on values.
+
+    Far values are as for :func:`covariance`.
 
     Examples
     --------
@@ -1102,15 +1322,18 @@ def quantile(
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        third of the price. ``None``: no ends, the answer is more accurate, and its interval is the
-        public range.
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a third of the price.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1125,13 +1348,17 @@ def quantile(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; q or level out of range.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If q or level is out of range.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with
-    m = max(q, 1 - q), ε' the share of the draw, and N the number of lattice points of the range.
+    depend on values.
+
+    The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with m = max(q, 1 - q),
+    ε' the share of the draw, and N the number of lattice points of the range.
 
     Examples
     --------
@@ -1171,11 +1398,14 @@ def quantiles(
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
         A tenth of the price goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
@@ -1194,14 +1424,18 @@ def quantiles(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; q out of range or order; level out of range.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If q is out of range or order, or level out of range.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. At ε = 1 the mean rank error is about 1 for one, 3 for nine and 8 for 29
-    quantiles. The mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles,
-    at least 14/ε records between any two) and Kaplan, Schnapp and Stemmer 2022.
+    depend on values.
+
+    At ε = 1 the mean rank error is about 1 for one, 3 for nine and 8 for 29 quantiles. The
+    mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles, at least 14/ε
+    records between any two) and Kaplan, Schnapp and Stemmer 2022.
 
     Examples
     --------
@@ -1237,11 +1471,14 @@ def skewness(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1256,14 +1493,17 @@ def skewness(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. Values far out are clipped, as for a variance, and may decide a skewness: the
-    default interval allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that
-    are known to be lighter, ``interval(tail=None)`` for the clipped data.
+    depend on values.
+
+    Values far out are clipped, as for a variance, and may decide a skewness: the default interval
+    allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that are known to be
+    lighter, ``interval(tail=None)`` for the clipped data.
 
     Examples
     --------
@@ -1289,10 +1529,42 @@ def std(
 ) -> Release:
     """Release the standard deviation of a column, with no bounds to guess.
 
-    The root of the variance: parameters, guarantee, missing values and errors are as for
-    :func:`var`.
+    It is the root of the variance, see :func:`var`.
 
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
 
     Examples
     --------
@@ -1320,10 +1592,49 @@ def sum(
 ) -> Release:
     """Release the sum of a column, with no bounds to guess.
 
-    Parameters, missing values and errors are as for :func:`modicum.query.mean`. A sum moves by
-    the size of one record, so its noise follows the size of the largest values, not their spread.
+    A sum moves by the size of one record, so its noise follows the size of the largest values, not
+    their spread.
 
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    method : {"adaptive", "bounded"}
+        ``"bounded"`` looks for nothing and scales its noise to the range, as for
+        :func:`modicum.query.mean`.
+    clusters : {"clip", "keep"}
+        ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
+        records is kept, at some cost in accuracy otherwise.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
 
     Examples
     --------
@@ -1365,12 +1676,16 @@ def trimmed_mean(
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like. At ε = 1 and ±1e9 some
-        110 records should be trimmed on each side; the status says if they are not.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+        At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
+        are not.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the price. ``None``: no radius, the answer is more accurate, and its
@@ -1389,13 +1704,17 @@ def trimmed_mean(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; trim or level out of range.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If trim or level is out of range.
 
     Notes
     -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
     Inverse sensitivity mechanism (Asi and Duchi 2020) with a length that is exact for a share of
-    a private number of records, and linear between its levels (Durfee 2025). Missing values
-    (null, NaN) are dropped; infinities are clamped to the range. Errors never depend on values.
+    a private number of records, and linear between its levels (Durfee 2025).
 
     Examples
     --------
@@ -1429,11 +1748,14 @@ def var(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1448,15 +1770,17 @@ def var(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; if the range exceeds ±1e150, whose square is too
-        large for a number.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If the range exceeds ±1e150, whose square is too large for a number.
 
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The noise follows the square of the largest distances from the mean that
-    more than a few records have; what lies beyond is clipped, which makes heavy tails look
-    lighter than they are.
+    depend on values.
+
+    The noise follows the square of the largest distances from the mean that more than a few records
+    have; what lies beyond is clipped, which makes heavy tails look lighter than they are.
 
     Examples
     --------
@@ -1499,9 +1823,11 @@ def vector_statistic(
         A public range certain to contain every value of every column. How wide it is matters as
         much as the statistic lets it.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1510,26 +1836,29 @@ def vector_statistic(
     Returns
     -------
     ArrayRelease
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
-        unit more or less, if the sensitivities keep their promise. The number of rows is private
-        too.
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+        It holds if the sensitivities keep their promise. The number of rows is private too.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; a statistic that is not an instance of a subclass, is of
-        another number of columns, or whose sensitivities break their promise for a few rows; names
-        that are not different or not text.
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If the statistic is not an instance of a subclass, is of another number of columns, or its
+        sensitivities break their promise for a few rows; if names are not different or not text.
 
     Notes
     -----
-    A row with a missing value (null, NaN) in any column is dropped, infinities are moved into the
-    range. All rows are held in memory, so a table in Spark or Dask is refused: collect its columns
-    first. If the statistic fails on the data, all values are drawn
-    about the middle of the range with the widest noise: no error may tell of data. The mechanism is
-    the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2), without the cap of
-    their Algorithm 1; all arithmetic that privacy rests on is in integers. There is no interval:
-    how wide the noise is depends on the data.
+    A row with a missing value (null, NaN) in any column is dropped; infinities are clamped to
+    the range. Errors never depend on values.
+
+    All rows are held in memory, so a table in Spark or Dask is refused: collect its columns first.
+    If the statistic fails on the data, all values are drawn about the middle of the range with the
+    widest noise: no error may tell of data. The mechanism is the approximate inverse sensitivity
+    mechanism (Asi and Duchi 2020, M.2), without the cap of their Algorithm 1; all arithmetic that
+    privacy rests on is in integers. There is no interval: how wide the noise is depends on the
+    data.
 
     Examples
     --------
@@ -1569,9 +1898,51 @@ def winsorized_mean(
     Of n records the floor(trim n) lowest are replaced by the lowest of the others, as many
     highest by the highest of the others, and the mean of all n is estimated. Prefer it over
     :func:`trimmed_mean` where the records beyond the cuts should count as low and high, though
-    not by how much. Parameters, guarantee, missing values and errors are as there.
+    not by how much.
 
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    trim : int, float, Fraction, decimal string
+        Share of the records replaced on each side, strictly between 0 and 1/2. A float is read as
+        its shortest decimal.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+        It is as for :func:`trimmed_mean`.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        As for :func:`trimmed_mean`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the range is reversed, empty or not finite; if the step is too fine or too coarse
+        for it; if there is no price, more than one, or one that is not positive.
+        If trim or level is out of range.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
+    The mechanism is that of :func:`trimmed_mean`.
 
     Examples
     --------

@@ -67,7 +67,7 @@ _OURS: tuple[type, ...] = (
 @functools.cache
 def _records() -> Mapping[str, type]:
     """Every record that may be stored; all statistics are imported for it."""
-    models: tuple[type, ...] = import_module("modicum.statistics.error_models").ERROR_MODELS
+    models: tuple[type, ...] = import_module("modicum.statistics.registry").ERROR_MODELS
     return {each.__name__: each for each in (*_OURS, *models)}
 
 

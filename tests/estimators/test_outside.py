@@ -10,7 +10,7 @@ import modicum
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusDraw
-from modicum.statistics.outside import Outside, _drawn
+from modicum.statistics.outside import NoisyTerm, Outside, _distribution
 
 
 def outside(**given) -> Outside:
@@ -24,7 +24,7 @@ def test_the_law_is_that_of_the_radius_draw_on_such_a_tail(selection, tail) -> N
     """Many records, so that their numbers are as good as real; averaged over a grid's positions."""
     eta, power, grid = Fraction(1, 100), Fraction(4), RadiusGrid.between(1, 2**30)
     tilt = power * Fraction(math.log(2) / 2).limit_denominator(10**6)
-    numbers, probabilities = _drawn(float(power), tail, selection)
+    numbers, probabilities = _distribution(float(power), tail, selection)
     mean = float(numbers @ probabilities)
     large = float(probabilities[numbers > 2.5 * power / tail].sum())
     means, larges = [], []
@@ -52,7 +52,7 @@ def test_the_index_between_two_radii() -> None:
 
 def test_a_light_tail_that_shows_leaves_fewer_records() -> None:
     def mean(**given) -> float:
-        numbers, probabilities = outside(**given).drawn(3)
+        numbers, probabilities = outside(**given).distribution(3)
         return float(numbers @ probabilities)
 
     light, heavy = (1e6, 40), (1e6, 2)
@@ -93,7 +93,7 @@ def test_the_reach_covers_noise_and_excess_together(noise) -> None:
     excess = rng.choice(numbers, 100_000, p=probabilities) * 30  # d / (a - 1)
     sizes = rng.geometric(-math.expm1(-1 / float(noise.scale)), (2, len(excess)))
     total = excess - 0.5 * (sizes[0] - sizes[1])
-    reach = found.reach(0.05, 2, 30, 0, noise=noise, factor=0.5)
+    reach = found.reach(0.05, 2, 30, 0, NoisyTerm(noise, 0.5))
     assert 0.03 < (total > reach).mean() < 0.055
     assert (total > reach / 1.3).mean() > 0.055
 

@@ -85,6 +85,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
+from modicum.statistics.texts import documented
 from modicum.statistics.trimmed import trimmed_mean
 from modicum.statistics.vector_statistic import Sensitivities, vector_statistic
 from modicum.status import OK
@@ -118,6 +119,7 @@ _CASES = (LocationOption(Score("median", _signs, growth=0, width=1.0, homogeneou
 CELL_BITS = 7  # 128 cells an octave of the distance from 0
 
 
+@documented
 def inverse_sensitivity(
     column: str | None = None,
     *,
@@ -135,11 +137,8 @@ def inverse_sensitivity(
     ends in first, and a record at an end of a wide range counts less. Parameters, missing values
     and errors are as there, but for the level: there is no interval.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
-        unit more or less; with boundaries supplied by you, if they fulfil their contract.
+    {returns}
+        With boundaries supplied by you it holds if they fulfil their contract.
 
     Notes
     -----
@@ -258,6 +257,7 @@ class LeadingDirection(Sensitivities):
         return values, vectors
 
 
+@documented
 def gradient(
     column: str | None = None,
     *,
@@ -282,11 +282,7 @@ def gradient(
         As for :func:`modicum.query.monotone_statistic`. The noise is on the scale of the largest ψ
         between two values of the range.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
-        unit more or less.
+    {returns}
 
     Raises
     ------

@@ -61,13 +61,7 @@ from modicum.statistics.inverse_sensitivity import (
     draw_value,
 )
 from modicum.statistics.monotone_statistic import MonotoneStatistic, expectile_score
-from modicum.statistics.outside import (
-    NoisyTerm,
-    Redrawn,
-    clip_ends,
-    clipped_in_words,
-    share_between,
-)
+from modicum.statistics.outside import NoisyTerm, Redrawn, SizedByBounds, share_between
 from modicum.statistics.spec import (
     Declaration,
     Options,
@@ -78,7 +72,8 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
-from modicum.status import OK, Status, bounds_in_steps, unseen
+from modicum.statistics.texts import documented
+from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.sums import ClippedSum, Count
@@ -108,6 +103,7 @@ Side = Literal["low", "high"]
 # ---- Algorithm 2: threshold estimation
 
 
+@documented
 def threshold(
     column: str | None = None,
     *,
@@ -122,8 +118,7 @@ def threshold(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     rank : int
         How many records; public, at least 0.
     side : {"low", "high"}
@@ -132,8 +127,7 @@ def threshold(
         A public range that holds every value.
     epsilon, budget : number, Budget
         Exactly one: the total cost as pure ε.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {step}
 
     Returns
     -------
@@ -141,16 +135,13 @@ def threshold(
         Guarantee when answered: ε-DP for add-remove neighbours, that is one privacy unit more or
         less. There is no interval; the summary says by how many records the rank may be off.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; a rank that is not a whole number of at
-        least 0; an ε so small that more than 4 million records would be kept.
+    {raises}
+        If the rank is not a whole number of at least 0, or ε so small that more than 4 million
+        records would be kept.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never depend
-    on values.
+    {missing}
 
     Differs from the text: the rank is public and from above is counted from the top, and the
     lattice takes the place of the window alpha, so that a number of loss 0 exists for every
@@ -321,12 +312,9 @@ def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SubsetErrorModel:
+class SubsetErrorModel(SizedByBounds):
     """The transformed pair between two thresholds (lattice steps)."""
 
-    lattice: Lattice
-    lo: int
-    hi: int
     left: int
     right: int
     noise: NoisyTerm
@@ -351,11 +339,6 @@ class SubsetErrorModel:
     def none_seen(self) -> bool:
         width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
         return width > 0 and unseen((self.left + self.right) / width, bound / width)
-
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """Distance of the bounds from 0, in steps; 0 if it is between them and they are near."""
-        return bounds_in_steps(self.lo, self.hi)
 
     def least_count(self, alpha: float) -> float:
         """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""
@@ -388,10 +371,7 @@ class SubsetErrorModel:
                 ends = [float(self.lattice.first), float(self.lattice.last)]
             else:
                 slack += self.most_clipped(alpha / 4) * width / (tail - 1) / least
-        return Interval(
-            max((ends[0] - slack) * self.lattice.step, self.lattice.lo),
-            min((ends[1] + slack) * self.lattice.step, self.lattice.hi),
-        )
+        return self.in_range(ends[0] - slack, ends[1] + slack)
 
     @property
     def condition(self) -> str:
@@ -399,7 +379,7 @@ class SubsetErrorModel:
 
     def assumption(self, tail: float | None) -> str:
         if tail is None:
-            return clipped_in_words(self, "mean", "all noise")
+            return self.clipped_in_words("mean", "all noise")
         most = self.most_clipped(0.0125)
         return (
             f"interval(tail={tail:g}) also allows for up to {most:.0f} records clipped a side, "
@@ -409,7 +389,7 @@ class SubsetErrorModel:
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "rank_target": self.target,
             "clipped_at_most": self.most_clipped(0.05),
             "noise_sd": self.noise.variance**0.5 * self.lattice.step,

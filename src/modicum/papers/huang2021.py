@@ -56,6 +56,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
+from modicum.statistics.texts import documented
 from modicum.statistics.vector_rounds import Ball, VectorSetting, last_sum
 from modicum.statistics.vector_schedule import NEAR, OUTSIDE, SUBSTEP, TURN, wide_radii
 from modicum.status import OK
@@ -85,6 +86,7 @@ __all__ = [
 # ---- PrivQuant
 
 
+@documented
 def private_quantile(
     column: str | None = None,
     *,
@@ -103,8 +105,7 @@ def private_quantile(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     q : int, float, Fraction, decimal string
         Strictly between 0 and 1.
     within : (float, float)
@@ -112,10 +113,8 @@ def private_quantile(
     rows : int, optional
         The number of non-missing values, if it is public. It must not be taken from data whose size
         is private. Without it the search counts values on both sides.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {price}
+    {step}
 
     Returns
     -------
@@ -124,15 +123,12 @@ def private_quantile(
         privacy unit more or less. With ``rows`` it is the same for one value exchanged for another.
         There is no interval; the summary says by how many values the rank may be off.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.quantile`; for a number of rows below 1.
+    {raises}
+        If q is out of range, or the number of rows is below 1.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never depend
-    on values.
+    {missing}
 
     Examples
     --------
@@ -219,6 +215,7 @@ PRIVATE_QUANTILE: Row[SearchOption, Release] = Row(
 SEARCH = Fraction(1, 4)
 
 
+@documented
 def clipped_mean_vector(
     columns: Sequence[str] | None = None,
     *,
@@ -235,22 +232,23 @@ def clipped_mean_vector(
 
     Parameters
     ----------
-    columns, within, epsilon, rho, budget, step
-        As for :func:`mean_vector`.
+    columns : list of str, optional
+        Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
+    {columns_within}
+    {price}
+        How it is spent is as for :func:`mean_vector`.
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+    {returns_rows}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`mean_vector`.
+    {raises}
+        If there are no names, or names that are not different or no text.
 
     Notes
     -----
+    {missing_rows}
+
     Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
     binary search on a grid of four radii an octave. The noise of all components together is about
     (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,

@@ -52,6 +52,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
@@ -79,6 +80,7 @@ __all__ = [
 ]
 
 
+@documented
 def independent_mean(
     column: str | None = None,
     *,
@@ -94,14 +96,12 @@ def independent_mean(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     within : (float, float)
         A public range that holds every value; the noise is on its scale.
     epsilon, budget : number, Budget
         Exactly one: the total cost as pure ε.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {step}
 
     Returns
     -------
@@ -109,15 +109,11 @@ def independent_mean(
         Guarantee when answered: ε-DP for add-remove neighbours, that is one privacy unit more or
         less.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`.
+    {raises}
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values.
+    {missing}
 
     Examples
     --------

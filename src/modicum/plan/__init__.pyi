@@ -77,8 +77,8 @@ def cdf(
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
     step : float, optional
-        Values and points are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -140,8 +140,12 @@ def clipped_mean_vector(
 
     Parameters
     ----------
-    within, step
-        As for :func:`modicum.clipped_mean_vector`.
+    within : (float, float)
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -247,10 +251,11 @@ def covariance(
     Parameters
     ----------
     within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``. It
-        need not be tight, and columns may differ in scale and in place.
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -310,12 +315,15 @@ def expectile(
     tau : float
         From 0.001 to 0.999.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        fifth of the price. ``None``: no ends, and the interval is the public range.
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -442,8 +450,8 @@ def histogram(
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     step : float, optional
-        Values and edges are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
+        A power of two: values, and the points or edges, are rounded to multiples of it. By
+        default the finest that fits, some 10^-15 of the largest of them.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -504,13 +512,21 @@ def huber(
 
     Parameters
     ----------
-    within, step, level
-        As for :func:`modicum.huber`.
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
         the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -569,16 +585,18 @@ def iqr(
     Parameters
     ----------
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
         outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
     level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
-        of the price. ``None``: no ends, the answer is more accurate, and its interval is the
-        width of the public range.
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take 28 % of the price, and the interval without them has the width of the range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -640,10 +658,12 @@ def linear_regression(
 
     Parameters
     ----------
-    step
-        As for :func:`modicum.linear_regression`.
     within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``.
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd, correlation, mean
         As for :func:`modicum.plan.covariance`, of the explaining columns. The explained one depends
         on all of them alike.
@@ -703,10 +723,18 @@ def lp_center(
 
     Parameters
     ----------
-    within, step, level
-        As for :func:`modicum.lp_center`.
     p : float
         From 1 to 8.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -765,9 +793,11 @@ def max(
     Parameters
     ----------
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -827,8 +857,8 @@ def mean(
     ----------
     within : (float, float)
         A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
-        (a few more records are needed), and no accuracy for large data.
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+        A thousand times wider it takes a few more records, and large data lose no accuracy.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9).
@@ -900,10 +930,12 @@ def mean_vector(
     Parameters
     ----------
     within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``. It
-        need not be tight: the noise follows the distances between rows.
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+        The noise follows the distances between rows.
     step : float, optional
-        Values are rounded to multiples of this power of two; by default the finest that fits.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -959,8 +991,16 @@ def median(
 
     Parameters
     ----------
-    within, step, level
-        As for :func:`modicum.median`.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a third of the price.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1018,8 +1058,12 @@ def min(
 
     Parameters
     ----------
-    within, step
-        As for :func:`modicum.min`.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1081,14 +1125,22 @@ def monotone_statistic(
 
     Parameters
     ----------
-    within, step, level
-        As for :func:`modicum.monotone_statistic`.
     statistic : Score or Boundaries
         Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
         of ψ(x - t) over the records is 0. Privacy does not depend on ψ: it is tabulated, and a
         table that falls somewhere is made level there. Or an instance of a subclass of
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
         statistic. Privacy depends on those being right.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a fifth of the price.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -1156,10 +1208,14 @@ def pca(
 
     Parameters
     ----------
-    within, step
-        As for :func:`modicum.pca`.
     components : int
         How many; no more than there are columns are returned.
+    within : (float, float)
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
+        It need not be tight, and columns may differ in scale and in place.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -1223,13 +1279,15 @@ def quantile(
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        third of the price. ``None``: no ends, the answer is more accurate, and its interval is the
-        public range.
+        Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
+        no ends, the answer is more accurate, and its interval is the public range.
+        The ends take a third of the price.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1291,9 +1349,11 @@ def quantiles(
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
         A tenth of the price goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
@@ -1356,9 +1416,11 @@ def skewness(
     Parameters
     ----------
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1416,8 +1478,12 @@ def std(
 
     Parameters
     ----------
-    within, step
-        As for :func:`modicum.std`.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1477,8 +1543,18 @@ def sum(
 
     Parameters
     ----------
-    within, step, method, clusters
-        As for :func:`modicum.sum`.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    method : {"adaptive", "bounded"}
+        ``"bounded"`` looks for nothing and scales its noise to the range, as for
+        :func:`modicum.query.mean`.
+    clusters : {"clip", "keep"}
+        ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
+        records is kept, at some cost in accuracy otherwise.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1540,10 +1616,13 @@ def trimmed_mean(
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
     within : (float, float)
-        A public range certain to contain every value, as wide as you like. At ε = 1 and ±1e9 some
-        110 records should be trimmed on each side; the status says if they are not.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+        At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
+        are not.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the price. ``None``: no radius, the answer is more accurate, and its
@@ -1606,9 +1685,11 @@ def var(
     Parameters
     ----------
     within : (float, float)
-        A public range certain to contain every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1666,8 +1747,18 @@ def winsorized_mean(
 
     Parameters
     ----------
-    trim, within, step, level
-        As for :func:`modicum.winsorized_mean`.
+    trim : int, float, Fraction, decimal string
+        Share of the records replaced on each side, strictly between 0 and 1/2. A float is read as
+        its shortest decimal.
+    within : (float, float)
+        A public range certain to contain every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+        It is as for :func:`trimmed_mean`.
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    level : float or None
+        As for :func:`trimmed_mean`.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}

@@ -30,35 +30,40 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.mechanisms.scores import LossScore, MedianScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.privacy.split import BudgetSplit
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.count import draw_count
 from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
 from modicum.statistics.split import (
     INNER_TILT,
+    LEAST_FOR_BOUNDS,
     OUTER_TILT,
+    Clusters,
     Ranks,
     Schedule,
+    count_share,
     expected_records,
+    first_reduction,
+    mean_schedule,
     subsample_level,
     tail_weight,
 )
 from modicum.status import OK, Status
 from modicum.summaries.base import Read, Reduction
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import RecordSummary
+from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
 S = TypeVar("S")
-SINGLE = 46  # bounds narrower than 2^-46 of the range
-COLLAPSED = 40  # radii
-LOOK = 1 / 128  # least strength of the count of the records outside
+SINGLE_BITS = 46  # bounds narrower than 2^-46 of the range
+COLLAPSED_BITS = 40  # radii
+LEAST_STRENGTH = 1 / 128  # of the count of the records outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +101,11 @@ class Bounds:
 
     def single(self, lattice: Lattice) -> bool:
         """Whether they are so close that they hold a single value, for all we know."""
-        return self.hi - self.lo <= lattice.width >> SINGLE
+        return self.hi - self.lo <= lattice.width >> SINGLE_BITS
 
     def collapsed(self, lattice: Lattice) -> bool:
         """Whether a prior against so few records may have left nothing but a point of them."""
-        return self.hi - self.lo <= lattice.width >> COLLAPSED
+        return self.hi - self.lo <= lattice.width >> COLLAPSED_BITS
 
     def reach(self, point: int) -> int:
         """Largest distance of a clipped record from a point between them."""
@@ -170,32 +175,51 @@ def find_bounds(
     if source is None:
         source = yield from read(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
-    mechanism = here.split.spend(
-        RadiusDraw.of(outside, grid, here.split.share(schedule.radii), tilt=schedule.tilt)
+    drawn, released = yield from draw_radii(
+        here, outside, grid, schedule.radii, schedule.tilt, float(schedule.power)
+    )
+    released = replace(released, widening=2 ** (schedule.widening / 2))
+    widest = len(grid.radii) - 1
+    left, right = (min(i + schedule.widening, widest) if i else 0 for i in drawn)
+    return Bounds(
+        max(lower[left], lattice.first),
+        min(upper[right], lattice.last),
+        released,
+        outside[0][left] + outside[1][right],
     )
 
-    def words(drawn: tuple[int, ...]) -> str:
-        left, right = (lattice.words(grid.radii[each]) for each in drawn)
-        return f"few records are more than {left} below the centre, or {right} above"
 
-    left, right = yield from draw("radii", mechanism, words)
-    chosen = Outside(
-        radii=(grid.radii[left], grid.radii[right]),
+def draw_radii(
+    here: Setting,
+    outside: tuple[tuple[int, ...], ...],
+    grid: RadiusGrid,
+    share: Fraction,
+    tilt: Fraction,
+    power: float,
+) -> Steps[tuple[tuple[int, ...], Outside]]:
+    """Draw a radius below and one above a centre, or one for both, and say what that implies.
+
+    ``outside`` counts the records beyond each radius of the grid; a half octave of radius has the
+    prior cost ``tilt``, whose prior is r^-power. Returned are numbers of radii of the grid.
+    """
+    mechanism = here.split.spend(RadiusDraw.of(outside, grid, here.split.share(share), tilt=tilt))
+
+    def words(drawn: tuple[int, ...]) -> str:
+        radii = [here.lattice.words(grid.radii[each]) for each in drawn]
+        if len(radii) == 1:
+            return f"few records exceed {radii[0]}"
+        return f"few records are more than {radii[0]} below the centre, or {radii[1]} above"
+
+    drawn = yield from draw("radius" if len(outside) == 1 else "radii", mechanism, words)
+    released = Outside(
+        radii=tuple(grid.radii[each] for each in drawn),
         widest=grid.radii[-1],
         candidates=len(grid.radii),
         eta=float(mechanism.epsilon),
-        power=float(schedule.power),
-        widening=2 ** (schedule.widening / 2),
+        power=power,
         selection=mechanism.selection,
     )
-    widest = len(grid.radii) - 1
-    wide_left, wide_right = (min(i + schedule.widening, widest) if i else 0 for i in (left, right))
-    return Bounds(
-        max(lower[wide_left], lattice.first),
-        min(upper[wide_right], lattice.last),
-        chosen,
-        outside[0][wide_left] + outside[1][wide_right],
-    )
+    return drawn, released
 
 
 def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> Steps[Outside]:
@@ -204,10 +228,17 @@ def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> S
     A record is outside on one side at most, so their number has sensitivity 1. A wide table of
     counts may cap it at a public number, which keeps that.
     """
-    strength = max(LOOK, 16 / expected_records(here.split, n0))
-    part = here.split.share(here.split.part_for(strength, "noise"))
-    found, noise = yield from draw_count(here.split, elsewhere, part, "records outside")
+    strength = max(LEAST_STRENGTH, 16 / expected_records(here.split, n0))
+    found, noise = yield from count_some(here, elsewhere, strength, "records outside")
     return replace(outside, counted=found, noise=noise)
+
+
+def count_some(
+    here: Setting, records: int, strength: float, label: str
+) -> Steps[tuple[int, Noise]]:
+    """Draw a number of some of the records, for the share of the budget of a strength."""
+    share = here.split.share(here.split.part_for(strength, "noise"))
+    return (yield from draw_count(here.split, records, share, label))
 
 
 def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
@@ -321,7 +352,7 @@ class Atom:
         return self.cells.above(centre) + self.cells.below(centre)
 
     @property
-    def remark(self) -> Status:
+    def status(self) -> Status:
         """What to say where only the range is left."""
         return APART if self.found > _CLEAR * self.noise else OK
 
@@ -372,13 +403,15 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     scale = float(here.split.scale)
 
     strength = max(0.01, 30 / expected)
-    found = float((yield from _count(here, atom, strength, "records elsewhere")))
+    number, _ = yield from count_some(here, atom.elsewhere, strength, "records elsewhere")
+    found = float(number)
     if found > _ATOM * n0:
         return atom
     hope = found * scale + _HOPE / strength
     if found * strength * scale < _CLEAR and _radii_for(here, schedule, math.log(reach), hope):
         second = min(0.13, max(0.035, 200 / expected))
-        again = yield from _count(here, atom, second, "records elsewhere, again")
+        label = "records elsewhere, again"
+        again, _ = yield from count_some(here, atom.elsewhere, second, label)
         weight = second**2 / (strength**2 + second**2)
         found, strength = (1 - weight) * found + weight * again, math.hypot(strength, second)
     noise = 1 / (strength * scale)
@@ -420,12 +453,6 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     return place == 0
 
 
-def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]:
-    share = here.split.share(here.split.part_for(strength, "noise"))
-    found, _ = yield from draw_count(here.split, atom.elsewhere, share, label)
-    return found
-
-
 def _radii_for(
     here: Setting, schedule: Schedule, log_reach: float, others: float
 ) -> Schedule | None:
@@ -458,24 +485,51 @@ class SearchResult:
     schedule: Schedule
     centre: int | None = None
     bounds: Bounds | None = None
-    remark: Status = OK
+    status: Status = OK
 
 
-def find_place(
+def locate_data(
+    here: Setting, clusters: Clusters = "clip", *, shape: bool, filled: bool
+) -> Steps[tuple[int, Counted, TailSummary | None, SearchResult]]:
+    """[mean.1] to [mean.9] Count the records, and find where they are, as far as that can be found.
+
+    ``shape``: the shape of the tail is looked at, if there is budget for that [mean.7]; ``filled``:
+    the range is a good enough answer for data that fill it [mean.5]. Returned are the noisy count
+    as it was drawn, the same as an estimate, the ends of the data if the first pass has them (not
+    released), and the place.
+    """
+    lattice, split = here.lattice, here.split
+    first = first_reduction(lattice, split, clusters, shape=shape)
+    # Secret subsamples, each for one draw only.
+    subsamples = Records(subsamples=3 if shape else 2)
+    summary, records = yield from read_both(here.ask(first), here.ask(subsamples))
+    share = split.share(count_share(split))
+    n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
+    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
+    schedule = mean_schedule(lattice, split, n0, clusters, shape=shape)
+    if expected_records(split, n0) < LEAST_FOR_BOUNDS:
+        place = SearchResult("range", schedule, status=FEW)
+    elif not schedule.has_centre:
+        place = yield from _among_few(here, summary.tails, schedule)
+    else:
+        place = yield from _among_many(here, summary.tails, records, schedule, n0, filled=filled)
+        bounds = place.bounds
+        if place.way == "bounds" and bounds is not None and not bounds.all_of(lattice):
+            outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
+            place = replace(place, bounds=replace(bounds, outside=outside))
+    return n0, counted, summary.tails, place
+
+
+def _among_many(
     here: Setting,
     tails: TailSummary | None,
     records: RecordSummary,
     schedule: Schedule,
     n0: int,
     *,
-    filled: bool = False,
+    filled: bool,
 ) -> Steps[SearchResult]:
-    """[mean.2] to [mean.9] Where the data are, as far as they can be found.
-
-    ``filled``: whether the range is a good enough answer for data that fill it, [mean.5].
-    """
-    if not schedule.has_centre:
-        return (yield from _among_few(here, tails, schedule))
+    """[mean.2] to [mean.8] Where the data are, given a budget for a centre."""
     home = yield from find_home(here, records, n0)
     if home.radius == 0:
         place = yield from _about_an_atom(here, schedule, home, n0)
@@ -494,7 +548,7 @@ def find_place(
     half = (home.part(n0), home.radius) if home.radius else None
     heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening
     bounds = replace(bounds, outside=replace(bounds.outside, seen=seen))
-    return SearchResult("bounds", schedule, centre, bounds, remark=HEAVY if heavy else OK)
+    return SearchResult("bounds", schedule, centre, bounds, status=HEAVY if heavy else OK)
 
 
 def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[SearchResult]:
@@ -502,10 +556,10 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
     if bounds.collapsed(here.lattice):
-        return SearchResult("range", schedule, remark=FEW)
+        return SearchResult("range", schedule, status=FEW)
     if bounds.hi - bounds.lo >= _TOO_MUCH * here.lattice.width:
         return SearchResult("range", schedule)
-    return SearchResult("bounds", schedule, home, bounds, remark=NO_CENTRE)
+    return SearchResult("bounds", schedule, home, bounds, status=NO_CENTRE)
 
 
 def _about_an_atom(
@@ -516,10 +570,10 @@ def _about_an_atom(
     if atom.way == "none":
         return None
     if atom.way == "range":
-        return SearchResult("range", schedule, home.point, remark=atom.remark)
+        return SearchResult("range", schedule, home.point, status=atom.status)
     bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
     if bounds.collapsed(here.lattice):
-        return SearchResult("range", atom.schedule, remark=APART)
+        return SearchResult("range", atom.schedule, status=APART)
     if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
         return SearchResult("range", atom.schedule)
     return SearchResult("bounds", atom.schedule, home.point, bounds)

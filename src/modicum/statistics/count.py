@@ -12,21 +12,16 @@ from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import spec
 from modicum.statistics.outside import Redrawn
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    column_name,
-    shows_between,
-)
+from modicum.statistics.texts import documented
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from modicum.summaries.synthetic import SyntheticTable
 
 
+@documented
 def count(
     column: str | None = None,
     *,
@@ -42,8 +37,9 @@ def count(
         Without it, the rows of a table (the non-missing values of an array) are counted. With
         it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
         not empty.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one.
+    {price}
+
+    {returns}
 
     Examples
     --------
@@ -51,7 +47,7 @@ def count(
     True
     """
     price = chosen_budget(epsilon, rho, budget)
-    return COUNT.query(column_name(column), None, price, NoOption())
+    return COUNT.query(spec.column_name(column), None, price, spec.NoOption())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +99,10 @@ def draw_count(
     return noisy, mechanism.noise[0]
 
 
-COUNT: Row[NoOption, Release] = Row(
+COUNT = spec.Row(
     "count",
     "noisy",
-    (NoOption(),),
+    (spec.NoOption(),),
     "count",
     "count of rows or of non-missing values",
     lambda column, _lattice, event, _options: noisy_count(column, event),
@@ -115,12 +111,12 @@ COUNT: Row[NoOption, Release] = Row(
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         count,
         (COUNT,),
-        shows_between("count", "", 19900, 20100),
+        spec.shows_between("count", "", 19900, 20100),
         command="people.csv income --epsilon 0.1",
-        plan=Planned(
+        plan=spec.Planned(
             "a count",
             """>>> round(count(epsilon="0.1").error)
 10

@@ -41,6 +41,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns
 
@@ -59,6 +60,7 @@ EACH = Status("partial", "the spread of each column by itself is lost in the noi
 _MOST = 1e150
 
 
+@documented
 def covariance(
     columns: Sequence[str] | None = None,
     *,
@@ -77,31 +79,22 @@ def covariance(
     columns : list of str, optional
         Names of numeric columns of a table, at most 500. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
-    within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``. It
-        need not be tight, and columns may differ in scale and in place.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`. With more than about 15 columns, ρ has
-        the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
-        :func:`modicum.query.mean_vector`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {columns_within}
+    {price}
+        With more than about 15 columns, ρ has the smaller noise; a price of (ε, δ) is spent as the
+        better one of ε and ρ, see :func:`modicum.query.mean_vector`.
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+    {returns_rows}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; names that are not different or no text; a range
-        beyond ±1e150, whose square is too large for a number.
+    {raises}
+        If names are not different or no text; if the range exceeds ±1e150, whose square is too
+        large for a number.
 
     Notes
     -----
-    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    {missing_rows}
+
     An interval is drawn for each column, in which most of it lies; a value further than twice its
     half-width from its middle counts as that far, and further than eight times as the middle. Rows
     that are large in these units are shrunk as a whole, constant included, so that linear relations
@@ -116,6 +109,7 @@ def covariance(
     return moments_of(COVARIANCE, column_names(columns), _squared(within, step), price, NoOption())
 
 
+@documented
 def pca(
     columns: Sequence[str] | None = None,
     *,
@@ -134,26 +128,29 @@ def pca(
     Parameters
     ----------
     columns : list of str, optional
+        Names of numeric columns of a table, at most 500. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
     components : int
         How many; no more than there are columns are returned.
-    within, epsilon, rho, budget, step
-        As for :func:`covariance`.
+    {columns_within}
+    {price}
+        How it is spent is as for :func:`covariance`.
+    {step}
 
-    Returns
-    -------
-    Query
-        Of unit vectors, shape (components, columns). The error model of the release has the
-        variance along each, ``evidence.explained_variance``, and about the largest that noise alone
-        would show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
+    {returns_rows}
+        The answer is unit vectors, shape (components, columns). The error model of the release has
+        the variance along each, ``evidence.explained_variance``, and about the largest that noise
+        alone would show, ``evidence.noise_size``.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`covariance`; components that are no whole number of at least 1.
+    {raises}
+        If components is no whole number of at least 1; if names are not different or no text, or
+        the range exceeds ±1e150.
 
     Notes
     -----
-    Missing and far values as for :func:`covariance`; errors never depend on values.
+    {missing_rows}
+
+    Far values are as for :func:`covariance`.
 
     Examples
     --------

@@ -32,6 +32,7 @@ from modicum.statistics.bounds import Home, Setting, find_centre, find_home, hom
 from modicum.statistics.count import draw_count
 from modicum.statistics.outside import NoisyTerm, Outside, perhaps_unseen
 from modicum.statistics.split import Schedule, count_share, mean_schedule
+from modicum.statistics.texts import documented
 from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
@@ -61,6 +62,7 @@ HIDDEN = Status(
 )
 
 
+@documented
 def max(
     column: str | None = None,
     *,
@@ -79,33 +81,23 @@ def max(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {column}
+    {within}
+    {price}
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; a budget so small that more than four million records
-        would have to be kept.
+    {raises}
+        If it is so small that more than four million records would have to be kept.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. A tail of index a leaves about 15 / (a ε) records beyond the point. With
-    confidence 1 - α, and no assumption, they are at most
-    (15 ln(range / distance) + ln(1000 / α)) / ε, about; ``interval`` is for the largest record.
+    {missing}
+
+    A tail of index a leaves about 15 / (a ε) records beyond the point. With confidence 1 - α, and
+    no assumption, they are at most (15 ln(range / distance) + ln(1000 / α)) / ε, about;
+    ``interval`` is for the largest record.
 
     Examples
     --------
@@ -117,6 +109,7 @@ def max(
     return MAXIMUM.query(spec.column_name(column), lattice, price, spec.NoOption())
 
 
+@documented
 def min(
     column: str | None = None,
     *,
@@ -128,8 +121,23 @@ def min(
 ) -> Query[Release]:
     """Ask for a point that next to no record of a column is below: its minimum, nearly.
 
-    What is estimated, parameters, guarantee, missing values and errors are as for
-    :func:`max`, with all signs reversed.
+    What is estimated is as for :func:`max`, with all signs reversed.
+
+    Parameters
+    ----------
+    {column}
+    {within}
+    {price}
+    {step}
+
+    {returns}
+
+    {raises}
+        If it is so small that more than four million records would have to be kept.
+
+    Notes
+    -----
+    {missing}
 
     Examples
     --------

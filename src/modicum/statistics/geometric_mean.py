@@ -8,25 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
+from modicum.statistics import spec
 from modicum.statistics.mean import adaptive_mean
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    shows_between,
-)
+from modicum.statistics.split import BOTH_CLUSTERS
+from modicum.statistics.texts import documented
 
 
+@documented
 def geometric_mean(
     column: str | None = None,
     *,
@@ -43,30 +37,26 @@ def geometric_mean(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     within : (float, float)
         A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
         are; so choose the lowest value that means something.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
+    {price}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; if the range is not positive.
+        If the range is reversed, not positive or not finite; if there is no price, more than one,
+        or one that is not positive.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. Logarithms are rounded to multiples of a public step, about 10^-12.
+    {missing}
+
+    Logarithms are rounded to multiples of a public step, about 10^-12.
 
     Examples
     --------
@@ -74,7 +64,9 @@ def geometric_mean(
     pure('1')
     """
     price = chosen_budget(epsilon, rho, budget)
-    return GEOMETRIC_MEAN.query(column_name(column), LogLattice.within(within), price, NoOption())
+    return GEOMETRIC_MEAN.query(
+        spec.column_name(column), LogLattice.within(within), price, spec.NoOption()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +96,18 @@ class LogarithmErrorModel:
         return {"of_logarithms": self.of_logs.to_dict()}
 
 
-def _mean_of_logs(
-    column: str | None, lattice: Lattice | None, event: Event
-) -> Steps[ScalarEstimate]:
+def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Steps[ScalarEstimate]:
     # [geometric_mean.3]
-    assert isinstance(lattice, LogLattice)
-    steps = adaptive_mean(column, lattice.numbers, event, clusters="clip")
+    steps = adaptive_mean(column, lattice.numbers, event, BOTH_CLUSTERS[0])
     found = yield from reading(lattice, steps)  # [geometric_mean.2]
     value = Fraction(lattice.exp(float(found.value)))
     return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), found.status)
 
 
-GEOMETRIC_MEAN: Row[NoOption, Release] = Row(
+GEOMETRIC_MEAN = spec.Row(
     "geometric_mean",
     "adaptive",
-    (NoOption(),),
+    (spec.NoOption(),),
     "geometric_mean",
     "geometric mean with noise on the scale of the logarithms' own spread",
     lambda column, lattice, event, _options: _mean_of_logs(column, lattice, event),
@@ -126,15 +115,15 @@ GEOMETRIC_MEAN: Row[NoOption, Release] = Row(
 )
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         geometric_mean,
         (GEOMETRIC_MEAN,),
-        shows_between("geometric_mean", "within=(1, 1e9), ", 7000, 7700),
+        spec.shows_between("geometric_mean", "within=(1, 1e9), ", 7000, 7700),
         command="people.parquet income --within=1,1e9 --epsilon 1",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a geometric mean",
-            error_between(
+            spec.error_between(
                 "geometric_mean(within=(1, 1e9), sd=5e4, n=20_000, epsilon=1)", "1", "1e3"
             ),
             command="--within=1,1e9 --n 1e5 --sd 5e4 --error 100",

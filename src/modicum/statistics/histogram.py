@@ -39,6 +39,7 @@ from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
 from modicum.statistics.outside import share_of_sums
 from modicum.statistics.quantiles import FINE, draw_points
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
@@ -53,6 +54,7 @@ NOBODY = Status(
 Floats = NDArray[np.float64]
 
 
+@documented
 def histogram(
     column: str | None = None,
     *,
@@ -71,8 +73,7 @@ def histogram(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     edges : sequence of float, optional
         Public, increasing, at most 10,000; not taken from the data. A bin holds its left edge and
         not its right one, the last bin holds both, as in ``numpy.histogram``. Values outside are in
@@ -83,17 +84,10 @@ def histogram(
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Values and edges are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
+    {price}
+    {step_of_edges}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
     Raises
     ------
@@ -128,6 +122,7 @@ def histogram(
     return DRAWN_HISTOGRAM.query(name, Lattice.within(within, step), price, options)
 
 
+@documented
 def cdf(
     column: str | None = None,
     *,
@@ -144,21 +139,13 @@ def cdf(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Values and points are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
+    {price}
+    {step_of_edges}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
     Raises
     ------

@@ -28,6 +28,7 @@ from modicum.statistics.count import draw_count
 from modicum.statistics.drawn_interval import COUNT_SHARE, POINT_SHARE, DrawnInterval
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.quantile import TOO_LITTLE, RankPlan, middle
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
@@ -40,6 +41,7 @@ NO_END = Status(
 )
 
 
+@documented
 def iqr(
     column: str | None = None,
     *,
@@ -58,38 +60,28 @@ def iqr(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`; each quantile has half of it.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {column}
+    {within}
+    {price}
+        Each quantile has half of it.
+    {step}
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
         outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
-    level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
-        of the price. ``None``: no ends, the answer is more accurate, and its interval is the
-        width of the public range.
+    {level}
+        The ends take 28 % of the price, and the interval without them has the width of the range.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.quantile`; if ``between`` does not increase.
+    {raises}
+        If ``between`` does not increase, or a number is out of range.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. If the two quantiles come out in the wrong order, as they may where nearly
-    all records are equal, the answer is 0.
+    {missing}
+
+    If the two quantiles come out in the wrong order, as they may where nearly all records are
+    equal, the answer is 0.
 
     Examples
     --------

@@ -26,14 +26,15 @@ from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
+from modicum.mechanisms.selection import RadiusRanks
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
-from modicum.statistics.bounds import Setting, find_centre
+from modicum.statistics import spec
+from modicum.statistics.bounds import Setting, draw_radii, find_centre
 from modicum.statistics.count import draw_count
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
@@ -59,11 +60,10 @@ from modicum.statistics.monotone_statistic import (
     power_score,
     true_location,
 )
-from modicum.statistics.outside import NoisyTerm, Outside
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.quantile import median
-from modicum.statistics.spec import Declaration, Planned, Row, error_between, ranged, shows_between
 from modicum.statistics.split import HALF_LN2, octaves, subsample_level
-from modicum.summaries.base import Read
+from modicum.statistics.texts import documented
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import Count
@@ -76,6 +76,7 @@ CELL_BITS = 7  # 128 cells an octave of distance from the centre
 FLAT = 8  # widths around the centre in which the candidates of a bounded score are uniform
 
 
+@documented
 def expectile(
     column: str | None = None,
     *,
@@ -96,38 +97,27 @@ def expectile(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     tau : float
         From 0.001 to 0.999.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
-    level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        fifth of the price. ``None``: no ends, and the interval is the public range.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a fifth of the price.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; tau or level out of range.
+    {raises}
+        If tau or level is out of range.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The inverse sensitivity mechanism (Asi and Duchi 2020) between two private
-    bounds, after Dick, Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records
-    away from the expectile of the clipped data, whatever the range is; a few extreme records are
-    clipped.
+    {missing}
+
+    The inverse sensitivity mechanism (Asi and Duchi 2020) between two private bounds, after Dick,
+    Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records away from the
+    expectile of the clipped data, whatever the range is; a few extreme records are clipped.
 
     Examples
     --------
@@ -140,6 +130,7 @@ def expectile(
     return asked(EXPECTILE, column, statistic, price, lattice, level)
 
 
+@documented
 def lp_center(
     column: str | None = None,
     *,
@@ -159,26 +150,26 @@ def lp_center(
 
     Parameters
     ----------
+    {column}
     p : float
         From 1 to 8.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.query.expectile`.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a fifth of the price.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.expectile`; p out of range.
+    {raises}
+        If p or level is out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. For
-    p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
-    location.
+    {missing}
+
+    The mechanism is that of :func:`modicum.query.expectile`. For p >= 4 the default interval is the
+    public range: data with tails of index 3 need not have such a location.
 
     Examples
     --------
@@ -197,6 +188,7 @@ def lp_center(
     return asked(LP_CENTER, column, power_score(power), price, lattice, level)
 
 
+@documented
 def huber(
     column: str | None = None,
     *,
@@ -216,28 +208,29 @@ def huber(
 
     Parameters
     ----------
+    {column}
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
         the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`expectile`.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a fifth of the price.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`expectile`; a width that is not positive.
+    {raises}
+        If the width is not positive, or level out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`expectile`, on the whole range:
-    the score is bounded, so no private bounds are needed. The interval assumes nothing.
+    {missing}
+
+    The mechanism is that of :func:`modicum.query.expectile` on the whole range: the score is
+    bounded, so no private bounds are needed. The interval assumes nothing.
 
     Examples
     --------
@@ -301,65 +294,50 @@ class LocationPlan:
             CELL_BITS + min(5, max(0, (rows.bit_length() - 20) // 2)),
         )
 
+    @property
+    def value(self) -> Fraction:
+        """Share of the value: all that the other draws leave."""
+        return 1 - COUNT_SHARE - self.centre - self.width - self.radii - self.ends
+
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
-    """What every step of one run refers to."""
+class _Planned(Setting):
+    """A run, the noisy count, and the plan that follows from it."""
 
-    column: str | None
-    lattice: Lattice
-    split: BudgetSplit
-    level: float | None
     count: int
     plan: LocationPlan
 
-    @property
-    def range_ends(self) -> tuple[int, int]:
-        return self.lattice.first, self.lattice.last
-
-    @property
-    def value_share(self) -> Fraction:
-        """What the value gets: all that the other draws leave."""
-        plan = self.plan
-        return 1 - COUNT_SHARE - plan.centre - plan.width - plan.radii - plan.ends
-
 
 def location(
-    column: str | None,
-    lattice: Lattice | None,
-    event: Event,
-    options: LocationOption,
+    column: str | None, lattice: Lattice, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a statistic that follows the order of the data; the draws cost exactly ``event``.
 
     A budget that is too small is refused.
     """
-    lattice, statistic, level = ranged(lattice), options.statistic, options.level
+    statistic, level = options.statistic, options.level
     split = BudgetSplit(event)
-    counts, records = yield from read_both(
-        Read(column, lattice, Count()), Read(column, lattice, Records(subsamples=2))
-    )
+    setting = Setting(column, lattice, split)
+    counts, records = yield from read_both(setting.ask(Count()), setting.ask(Records(subsamples=2)))
     # [locations.1]
     n0, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))
     bounded, scaled = statistic is None or statistic.bounded, statistic is None
     plan = LocationPlan.of(
         lattice, split, n0, bounded=bounded, scaled=scaled, ends=level is not None
     )
-    here = _Setting(column, lattice, split, level, n0, plan)
-    setting = Setting(column, lattice, split)
+    here = _Planned(column, lattice, split, n0, plan)
     centre = yield from find_centre(  # [locations.2]
-        setting, records, n0, share=plan.centre, bits=CENTRE_BITS
+        here, records, n0, share=plan.centre, bits=CENTRE_BITS
     )
     if statistic is None:
         statistic = yield from _scaled(here, records, centre)  # [locations.3]
-    cells = yield from read(
-        Read(column, lattice, Cells(centre, cell_edges(lattice, centre, plan.cell_bits)))
-    )
+    edges = cell_edges(lattice, centre, plan.cell_bits)
+    cells = yield from read(here.ask(Cells(centre, edges)))
     bounds = yield from _bounds(here, cells, statistic)  # [locations.4]
     candidates = _candidates(here, bounds, statistic, centre)
     scene = Scene(split, lattice, statistic, cells, bounds, candidates)
     value = yield from draw_value(  # [locations.5]
-        scene, split.share(here.value_share) if level is not None else split.rest()
+        scene, split.share(plan.value) if level is not None else split.rest()
     )
     ends = None
     if level is not None:
@@ -368,7 +346,7 @@ def location(
     return scene.estimate(value, n0, count_noise, ends=ends, level=level, has_centre=has_centre)
 
 
-def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:
+def _scaled(here: _Planned, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:
     """[locations.3] Huber's score with twice the radius that half of the records exceed.
 
     For normal data that is 2 * 0.6745 = 1.35 standard deviations.
@@ -396,50 +374,31 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
     return huber_score(here.lattice.value(width(drawn)))
 
 
-def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[ClipBounds]:
+def _bounds(here: _Planned, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[ClipBounds]:
     """[locations.4] The radii on both sides of the centre: disjoint records, one event."""
-    first, last = here.range_ends
     if statistic.bounded:
-        return ClipBounds(first, last, None)
-    centre = cells.centre
+        return ClipBounds(here.lattice.first, here.lattice.last, None)
+    centre, plan = cells.centre, here.plan
     grid = radius_grid(centre, cells.edges[-1])
-    upper = tuple(centre + r for r in grid.radii)
-    lower = tuple(centre - r for r in grid.radii)
     outside = (records_beyond(cells, grid, -1), records_beyond(cells, grid, 1))
-    mechanism = here.split.spend(
-        RadiusDraw.of(outside, grid, here.split.share(here.plan.radii), tilt=here.plan.tilt)
+    (left, right), released = yield from draw_radii(
+        here, outside, grid, plan.radii, plan.tilt, plan.power
     )
-
-    def words(drawn: tuple[int, ...]) -> str:
-        left, right = (here.lattice.words(grid.radii[each]) for each in drawn)
-        return f"few records are more than {left} below the centre, or {right} above"
-
-    left, right = yield from draw("radii", mechanism, words)
     # At least one candidate radius: there has to be something to choose from.
-    return ClipBounds(
-        lower[max(left, 1)],
-        upper[max(right, 1)],
-        Outside(
-            radii=(grid.radii[left], grid.radii[right]),
-            widest=grid.radii[-1],
-            candidates=len(grid.radii),
-            eta=float(mechanism.epsilon),
-            power=here.plan.power,
-        ),
-    )
+    below, above = grid.radii[max(left, 1)], grid.radii[max(right, 1)]
+    return ClipBounds(centre - below, centre + above, released)
 
 
 def _candidates(
-    here: _Setting, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int
+    here: _Planned, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int
 ) -> Candidates:
     """Candidates spaced like the noise: a change of one record in a scale of ψ's width."""
-    first, last = here.range_ends
-    lo, hi = max(bounds.lo, first), min(bounds.hi, last)
+    lo, hi = max(bounds.lo, here.lattice.first), min(bounds.hi, here.lattice.last)
     flat, scale = max(hi - centre, centre - lo), hi - lo
     if statistic.width is not None:
         scale = max(1, round(min(2 * statistic.width / here.lattice.step, 2.0**52)))
         flat = min(FLAT * scale, flat)
-    changes = max(1.0, max(1, here.count) * float(here.split.share(here.value_share).range))
+    changes = max(1.0, max(1, here.count) * float(here.split.share(here.plan.value).range))
     spacing = max(1, math.floor(scale / changes))
     return Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
 
@@ -449,8 +408,8 @@ def cases_of(statistic: Score | None) -> tuple[LocationOption, ...]:
     return (LocationOption(statistic, 0.95), LocationOption(statistic, None))
 
 
-def _row(name: str, statistic: Score | None, summary: str) -> Row[LocationOption, Release]:
-    return Row(
+def _row(name: str, statistic: Score | None, summary: str) -> spec.Row[LocationOption, Release]:
+    return spec.Row(
         name,
         "inverse-sensitivity",
         cases_of(statistic),
@@ -470,46 +429,46 @@ HUBER = _row("huber", None, "Huber's robust location")
 _GUESS = "within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1"
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         expectile,
         (EXPECTILE,),
-        shows_between("expectile", "tau=0.5, within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("expectile", "tau=0.5, within=(-1e9, 1e9), ", 9900, 10100),
         command="flights.csv delay --tau 0.9 --within=-1e9,1e9 --epsilon 1",
         options={"tau": "weight of the records above it, such as 0.9"},
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "an expectile",
-            error_between(f"expectile(tau=0.9, {_GUESS})", "50", "5000"),
+            spec.error_between(f"expectile(tau=0.9, {_GUESS})", "50", "5000"),
             command="--tau 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=true_location,
             sampled=True,
         ),
     ),
-    Declaration(
+    spec.Declaration(
         lp_center,
         (LP_CENTER,),
-        shows_between("lp_center", "p=1.5, within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("lp_center", "p=1.5, within=(-1e9, 1e9), ", 9900, 10100),
         command="flights.csv delay --p 1.5 --within=-1e9,1e9 --epsilon 1",
         options={"p": "power of the distances, such as 1.5"},
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a location by p-th powers",
-            error_between(f"lp_center(p=1.5, {_GUESS})", "5", "500"),
+            spec.error_between(f"lp_center(p=1.5, {_GUESS})", "5", "500"),
             command="--p 1.5 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=true_location,
             sampled=True,
             note="For p = 2 better plan a mean.",
         ),
     ),
-    Declaration(
+    spec.Declaration(
         huber,
         (HUBER,),
-        shows_between("huber", "within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("huber", "within=(-1e9, 1e9), ", 9900, 10100),
         command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
         options={"width": "where the pull of a record ends to grow (default: found privately)"},
-        plan=Planned(
+        plan=spec.Planned(
             "Huber's location",
-            error_between(f"huber(width=5e4, {_GUESS})", "1", "100"),
+            spec.error_between(f"huber(width=5e4, {_GUESS})", "1", "100"),
             command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=true_location,
             sampled=True,

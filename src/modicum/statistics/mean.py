@@ -33,57 +33,38 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import spec
 from modicum.statistics.bounds import (
     SearchResult,
     Setting,
     count_away,
-    count_outside,
-    find_place,
+    locate_data,
     rough_mean,
 )
-from modicum.statistics.count import draw_count
 from modicum.statistics.outside import (
-    FEW,
+    Clipped,
     Counted,
     NoisyTerm,
     OneValue,
     Outside,
-    PlacedBounds,
     Redrawn,
-    clip_ends,
-    clipped_in_words,
-    ended_sides,
-    judged,
+    SizedByBounds,
     tail_in_words,
-)
-from modicum.statistics.spec import (
-    Declaration,
-    Planned,
-    Row,
-    column_name,
-    method_of,
-    ranged,
-    shows_between,
 )
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
-    FEWEST,
     ClusterOption,
     Clusters,
-    count_share,
-    expected_records,
-    first_reduction,
-    mean_schedule,
 )
-from modicum.status import Status
-from modicum.summaries.subsample import Records
+from modicum.statistics.texts import documented
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
 
+@documented
 def mean(
     column: str | None = None,
     *,
@@ -102,43 +83,25 @@ def mean(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
-        (a few more records are needed), and no accuracy for large data.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
-        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
-    step : float, optional
-        A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+    {column}
+    {within}
+        A thousand times wider it takes a few more records, and large data lose no accuracy.
+    {price}
+    {step}
     method : {"adaptive", "subset", "bounded"}
         ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
         corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
         to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
         known to be tight: the default is hardly worse then, and much better otherwise.
-    clusters : {"clip", "keep"}
-        ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
-        records is kept, at some cost in accuracy otherwise.
+    {clusters}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        Reversed, empty or non-finite range, a step too fine for it, no or several budgets, a
-        budget that is not positive.
+    {raises}
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values.
+    {missing}
 
     Examples
     --------
@@ -148,47 +111,28 @@ def mean(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return method_of(MEANS, method).query(column_name(column), lattice, price, options)
+    return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, price, options)
 
 
 def adaptive_mean(
-    column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
+    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate a mean; the draws cost exactly ``event``.
-
-    ``clusters``: whether a small distant cluster may be clipped away.
-    """
-    split = BudgetSplit(event)
-    here = Setting(column, lattice, split)
-    first = first_reduction(lattice, split, clusters)
-    # Secret subsamples, each for one draw only.
-    reads = here.ask(first), here.ask(Records(subsamples=3))
-    summary, records = yield from read_both(*reads)
-    tails = summary.tails
-
-    share = split.share(count_share(split))
-    n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
-    if expected_records(split, n0) < FEWEST:
-        return (yield from _over_the_range(here, FEW))
-    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
-
-    schedule = mean_schedule(lattice, split, n0, clusters)
-    place = yield from find_place(here, tails, records, schedule, n0, filled=True)
+    """Estimate a mean; the draws cost exactly ``event``."""
+    here = Setting(column, lattice, BudgetSplit(event))
+    found = yield from locate_data(here, options.clusters, shape=True, filled=True)
+    n0, counted, tails, place = found
     if place.way == "range":
-        return (yield from _over_the_range(here, place.remark, place.centre))
+        return (yield from _over_the_range(here, place))
     if place.way == "single":
         return (yield from _single_value(here, place, counted))
     return (yield from _deviations(here, tails, place, counted, n0))
 
 
-def _over_the_range(
-    here: Setting, remark: Status, home: int | None = None
-) -> Steps[ScalarEstimate]:
+def _over_the_range(here: Setting, place: SearchResult) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over the whole range, with all that is left."""
-    error_model = yield from mean_in_range(here, home)
-    return ScalarEstimate(
-        error_model.value, error_model, remark if error_model.status.ok else error_model.status
-    )
+    error_model = yield from mean_in_range(here, place.centre)
+    status = place.status if error_model.status.ok else error_model.status
+    return ScalarEstimate(error_model.value, error_model, status)
 
 
 def _deviations(
@@ -197,9 +141,6 @@ def _deviations(
     """[mean.10], [mean.11] The rough mean, and the deviations from it."""
     lattice, split, bounds = here.lattice, here.split, place.bounds
     assert bounds is not None
-    outside = bounds.outside
-    if place.schedule.has_centre and not bounds.all_of(lattice):
-        outside = yield from count_outside(here, outside, bounds.elsewhere, n0)
     found = yield from rough_mean(here, bounds, place.schedule, counted)  # [mean.10]
 
     rough, reach = found.value, bounds.reach(found.value)
@@ -213,19 +154,11 @@ def _deviations(
     (noisy,) = yield from draw(
         "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
     )
+    noise = NoisyTerm(final.noise[0], 1.0)
     error_model = MeanErrorModel(
-        lattice=lattice,
-        lo=lo,
-        hi=hi,
-        rough=rough,
-        deviation=noisy,
-        counted=found.counted,
-        noise=NoisyTerm(final.noise[0], 1.0),
-        outside=outside,
+        lattice, lo, hi, rough, noisy, found.counted, noise, bounds.outside
     )
-    return ScalarEstimate(
-        error_model.value, error_model, judged(error_model, outside, n0, place.remark)
-    )
+    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, place.status))
 
 
 def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[ScalarEstimate]:
@@ -236,14 +169,9 @@ def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps
     assert place.bounds is not None
     assert place.centre is not None
     elsewhere, noise = yield from count_away(here, place.bounds.elsewhere)
+    ends = place.bounds.lo, place.bounds.hi
     error_model = SingleValueErrorModel(
-        lattice=here.lattice,
-        lo=place.bounds.lo,
-        hi=place.bounds.hi,
-        point=place.centre,
-        counted=counted,
-        elsewhere=elsewhere,
-        noise=noise,
+        here.lattice, *ends, counted, elsewhere, noise, place.centre
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
@@ -253,7 +181,7 @@ _LIGHT = 6.0  # tail indices from which the number says nothing more
 
 
 @dataclass(frozen=True, slots=True)
-class MeanErrorModel(PlacedBounds):
+class MeanErrorModel(Clipped, SizedByBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
     The final sum is of values clipped to [lo, hi] minus the released ``rough`` mean m;
@@ -270,15 +198,12 @@ class MeanErrorModel(PlacedBounds):
 
     Beyond the bounds of a side, at a distance d, F records of a tail of index a have a mean excess
     of d / (a - 1), so the clipped mean is off by F d / ((a - 1) n). F is random, because the radius
-    was drawn, and its distribution is known (:meth:`Outside.drawn`). The interval reaches as far on
-    each side as noise and clipping together go, but for a probability of alpha / 2.
+    was drawn, and its distribution is known (:meth:`Outside.distribution`). The interval reaches as
+    far on each side as noise and clipping together go, but for a probability of alpha / 2.
 
     If the bounds may hold less than a quarter of the data, the interval is the public range.
     """
 
-    lattice: Lattice
-    lo: int
-    hi: int
     rough: int
     deviation: int
     counted: Counted
@@ -292,7 +217,6 @@ class MeanErrorModel(PlacedBounds):
 
     @property
     def value(self) -> Fraction:
-        """The estimate, exactly, in the data's unit."""
         shift = min(
             max(self.deviation / self.counted.value, Fraction(-self.reach)), Fraction(self.reach)
         )
@@ -303,14 +227,9 @@ class MeanErrorModel(PlacedBounds):
         return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Interval for the mean (of the clipped data if ``tail`` is None)."""
         below, above = self.reaches(1 - level, tail)
         centre = float(self.value / Fraction(self.lattice.step))
-        lower, upper = (centre - below) * self.lattice.step, (centre + above) * self.lattice.step
-        return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
-
-    def too_little(self, alpha: float) -> bool:
-        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
+        return self.in_range(centre - below, centre + above)
 
     def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
         """How far the interval goes below and above the value, in steps."""
@@ -325,21 +244,13 @@ class MeanErrorModel(PlacedBounds):
         if tail is None:
             return (0.5 + (z + deviation * t) / count,) * 2
         left, right = (
-            0.5 + (self._side(0.45 * alpha, tail, side) + deviation * t) / count for side in (0, 1)
+            0.5 + (self.side_bound(0.45 * alpha, tail, side, self.rough) + deviation * t) / count
+            for side in (0, 1)
         )
         # More records outside than any tail explains may be anywhere in the range.
         share = min(1.0, self.outside.excess(0.1 * alpha) / least)
         return left + share * (self.lo - self.lattice.first), right + share * (
             self.lattice.last - self.hi
-        )
-
-    def _side(self, alpha: float, tail: float, side: int) -> float:
-        """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
-        distance = (self.rough - self.lo, self.hi - self.rough)[side]
-        if ended_sides(self)[side]:
-            return self.noise.bound(2 * alpha)  # nothing lies beyond the range
-        return self.outside.reach(
-            alpha, tail, distance, side, noise=self.noise.noise, factor=self.noise.factor
         )
 
     @property
@@ -352,8 +263,8 @@ class MeanErrorModel(PlacedBounds):
 
     def assumption(self, tail: float | None) -> str:
         if tail is None:
-            return clipped_in_words(self, "mean", "the noise and the noisy count")
-        return f"{tail_in_words(tail)} {self._seen()}"
+            return self.clipped_in_words("mean", "the noise and the noisy count")
+        return tail_in_words(tail, self._seen())
 
     def _seen(self) -> str:
         index = self.outside.index()
@@ -366,7 +277,7 @@ class MeanErrorModel(PlacedBounds):
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "rough_mean": self.lattice.value(self.rough),
             "noisy_deviation": self.lattice.value(self.deviation),
             "count": float(self.counted.value),
@@ -376,24 +287,16 @@ class MeanErrorModel(PlacedBounds):
 
 
 @dataclass(frozen=True, slots=True)
-class SingleValueErrorModel(OneValue, PlacedBounds):
+class SingleValueErrorModel(OneValue, SizedByBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
-    ``point``, between the bounds, is the answer, and ``elsewhere`` the noisy number of records
-    outside of them, with its ``noise``.
+    ``point``, between the bounds, is the answer.
     """
 
-    lattice: Lattice
-    lo: int
-    hi: int
     point: int
-    counted: Counted
-    elsewhere: int
-    noise: NoisyTerm
 
     @property
     def value(self) -> Fraction:
-        """The answer in the data's unit."""
         return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -401,22 +304,17 @@ class SingleValueErrorModel(OneValue, PlacedBounds):
         share = 0.0 if tail is None else self.share_elsewhere(1 - level)
         lower = self.lo - 0.5 - share * (self.lo - self.lattice.first)
         upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
-        return Interval(
-            max(lower * self.lattice.step, self.lattice.lo),
-            min(upper * self.lattice.step, self.lattice.hi),
-        )
+        return self.in_range(lower, upper)
 
 
-MEANS: tuple[Row[ClusterOption, Release], ...] = (
-    Row(
+MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
+    spec.Row(
         "mean",
         "adaptive",
         BOTH_CLUSTERS,
         "mean",
         "mean with noise on the scale of the data's own spread",
-        lambda column, lattice, event, options: adaptive_mean(
-            column, ranged(lattice), event, clusters=options.clusters
-        ),
+        adaptive_mean,
     ),
     SUBSET_MEAN,
     BOUNDED_MEAN,
@@ -424,14 +322,14 @@ MEANS: tuple[Row[ClusterOption, Release], ...] = (
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         mean,
         MEANS,
-        shows_between("mean", "within=(-1e9, 1e9), ", 9900, 10100),
+        spec.shows_between("mean", "within=(-1e9, 1e9), ", 9900, 10100),
         command="people.parquet income --within=-1e9,1e9 --epsilon 1",
         options=CLUSTERS_HELP,
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a mean",
             """>>> found = mean(within=(-1e9, 1e9), sd=5e4, n=20_000, error=500)
 >>> 0.01 < found.epsilon < 10 and found.error <= 500

@@ -42,11 +42,13 @@ from modicum.statistics.spec import (
     method_of,
     ranged,
 )
+from modicum.statistics.texts import documented
 from modicum.statistics.vector_rounds import VectorRounds, VectorSetting, last_sum
 from modicum.statistics.vector_schedule import NEAR, SHARES, TURN, VectorSchedule
 from modicum.summaries.base import Columns
 
 
+@documented
 def mean_vector(
     columns: Sequence[str] | None = None,
     *,
@@ -67,9 +69,8 @@ def mean_vector(
     columns : list of str, optional
         Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
-    within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``. It
-        need not be tight: the noise follows the distances between rows.
+    {columns_within}
+        The noise follows the distances between rows.
     epsilon : number
         Pure ε; a float counts as its shortest decimal. For more than a handful of columns rho
         goes much further.
@@ -79,27 +80,21 @@ def mean_vector(
         Instead of epsilon and rho: ``modicum.approx(1, "1e-6")`` is spent as the largest ρ that
         implies this (ε, δ) and charged as (ε, δ), if that is better for so many columns (here 13
         and more), and otherwise as (ε, 0).
-    step : float, optional
-        Values are rounded to multiples of this power of two; by default the finest that fits.
+    {step}
     method : {"adaptive", "shifted"}
         "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
         zCDP only. A median in each rotated coordinate takes a question for each halving of the
         range down to the step, each of which is a pass over the rows and costs accuracy.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+    {returns_rows}
 
-    Raises
-    ------
-    InvalidArgument
-        A bad range, step, budget or method; no names, names that are not different or no text.
+    {raises}
+        If there are no names, or names that are not different or no text.
 
     Notes
     -----
-    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    {missing_rows}
+
     The answer is the mean of the rows after rounding, of which a few far ones are drawn nearer,
     however many rows there are: some 10/sqrt(ρ) of bell-shaped rows, fewer of others. Rows far
     from all others that are fewer than some 40/sqrt(ρ), in pure ε 230/ε, may be lost; if the

@@ -74,16 +74,10 @@ _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical s
 class CutOff:
     """What is known of values further than two half-widths, at which they are cut off.
 
-    Attributes
-    ----------
-    inside, outside : int
-        Noisy numbers of records without and with such a value.
-    squares : tuple of int
-        Noisy sums of what was cut off the squares of each column, up to twice the square at
-        which they are cut, in units of ``1 / FINE``.
-    deviation : float
-        Standard deviation of the noise of the numbers of records; that of ``squares`` is
-        ``MOST_CUT`` times as large.
+    ``inside`` and ``outside`` are noisy numbers of records without and with such a value;
+    ``squares`` noisy sums of what was cut off the squares of each column, up to twice the square at
+    which they are cut, in units of ``1 / FINE``. The standard deviation of the noise of the numbers
+    is ``deviation``, that of ``squares`` ``MOST_CUT`` times as large.
     """
 
     inside: int
@@ -96,21 +90,11 @@ class CutOff:
 class Moments:
     """Released moments of rows in units of their own half-widths.
 
-    Attributes
-    ----------
-    scaling : Scaling
-        Centres and half-widths.
-    count : int
-        The first noisy number of records.
-    beyond : float
-        The share of the records that was to be shrunk.
-    sums : tuple of int
-        Noisy sums of products, of the constant 1 first: the upper triangle, row by row, in units
-        of 2^-32.
-    deviations : tuple of float
-        Standard deviations of their noise, in these units; it is Laplace if ``norm`` is "l1".
-    common : bool
-        Whether all columns have one half-width.
+    ``scaling`` has the centres and half-widths (``common``: one half-width for all columns),
+    ``count`` is the first noisy number of records, and ``beyond`` the share of the records that was
+    to be shrunk. ``sums`` are noisy sums of products, of the constant 1 first: the upper triangle,
+    row by row, in units of 2^-32; ``deviations`` are the standard deviations of their noise, in
+    these units; it is Laplace if ``norm`` is "l1".
     """
 
     labels: tuple[str, ...]
@@ -345,16 +329,10 @@ class Touched:
     half the index; and a share s of the rows holds at most s^(1 - 2/tail) of a sum of squares, in
     any direction. Without a tail the bounds are for the rows as shrunk and cut off, and all are 0.
 
-    Attributes
-    ----------
-    shrunk : float
-        The weight that rows have lost, as a share of their number.
-    cut : float
-        The share of rows with a value cut off.
-    squares : float64 array
-        What was cut off the squares of each column, per row, in half-widths, as far as counted.
-    noise, times : float
-        Standard deviation of the noise of each, and how many of these are to be added.
+    ``shrunk`` is the weight that rows have lost, as a share of their number, and ``cut`` the share
+    of rows with a value cut off. ``squares`` is what was cut off the squares of each column, per
+    row, in half-widths, as far as counted: ``noise`` is the standard deviation of the noise of
+    each, and ``times`` how many of these are to be added.
     """
 
     shrunk: float

@@ -22,8 +22,10 @@ from modicum.statistics.inverse_sensitivity import LocationOption, asked
 from modicum.statistics.location import cases_of, location
 from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, true_location
 from modicum.statistics.spec import Declaration, Planned, Row, method_of, shows_between
+from modicum.statistics.texts import documented
 
 
+@documented
 def monotone_statistic(
     column: str | None = None,
     *,
@@ -40,37 +42,37 @@ def monotone_statistic(
 
     Parameters
     ----------
+    {column}
     statistic : Score or Boundaries
         Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
         of ψ(x - t) over the records is 0. Privacy does not depend on ψ: it is tabulated, and a
         table that falls somewhere is made level there. Or an instance of a subclass of
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
         statistic. Privacy depends on those being right.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.query.expectile`.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a fifth of the price.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
         ε and draws no interval: give ``level=None``.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less; with own boundaries, if they keep their promise.
+    {returns}
+        With boundaries supplied by you it holds if they keep their promise.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.expectile`; if the statistic fails at public points: a ψ that
-        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
+    {raises}
+        If level is out of range; if the statistic fails at public points: a ψ that is not finite,
+        not 0 at 0 or falls, boundaries that break their promise for a few records;
         ``method="subset"`` with a ρ or with a level.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. If
-    the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
-    are.
+    {missing}
+
+    The mechanism is that of :func:`modicum.query.expectile`. If the statistic says ``growth=0``, no
+    record is clipped; otherwise those beyond two private bounds are.
 
     Examples
     --------

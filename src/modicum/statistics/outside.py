@@ -1,7 +1,7 @@
-"""The error model of statistics of clipped values: noise, records outside of the bounds, remarks.
+"""The error model of statistics of clipped values: noise, records outside of the bounds, status.
 
-How many records a radius draw may have left outside is bounded from public values only. The
-remarks say of an answer what its released numbers say, if there is something to say.
+How many records a radius draw may have left outside is bounded from public values only. A status
+says of an answer what its released numbers say, if there is something to say.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection, quadrature
+from modicum.release import Interval
 from modicum.status import OK, Status, bounds_in_steps, unseen
 
 _RARELY = 0.03
@@ -89,28 +90,12 @@ _SEEN_FROM = 0.92  # where 2 in 5 of exponential data are beyond
 class Outside:
     """What the radius draws imply about the records outside their radii.
 
-    Attributes
-    ----------
-    radii : tuple of int
-        The radius chosen on each side, in lattice steps.
-    widest : int
-        The widest candidate, outside of which there is no record.
-    candidates : int
-        Number of candidates a side.
-    eta : float
-        Score of one record outside.
-    power : float
-        The prior of a radius r is r^-power.
-    widening : float
-        Factor by which the drawn radii were widened afterwards.
-    seen : (float, int) or None
-        About how many records are further from the centre than a released radius, if the shape of
-        the tail was looked at.
-    counted : int or None
-        A noisy count of the records outside, if they were counted; ``noise`` is its noise.
+    ``radii`` were chosen on each side, in lattice steps, of ``candidates`` of which no record is
+    outside the ``widest``, and widened afterwards by the factor ``widening``. A record outside
+    scores ``eta``, and the prior of a radius r is r^-power. ``seen``, if the shape of the tail was
+    looked at, is about how many records are further from the centre than a released radius, and
+    this radius; ``counted``, if they were counted, a number of the records outside with ``noise``.
 
-    Notes
-    -----
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
     radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
     radius r obey eta F <= power ln(widest / r) + ln(candidates / alpha). This needs no assumption
@@ -215,7 +200,7 @@ class Outside:
         exponential = nats / math.log1p(nats / _SEEN_FROM)
         return index < min(_HEAVY, _AS_EXPONENTIAL * exponential)
 
-    def drawn(self, tail: float) -> tuple[Floats, Floats]:
+    def distribution(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.
 
         If two thirds of the index that was seen are more than ``tail``, they take its place.
@@ -224,7 +209,7 @@ class Outside:
         index = self.index()
         if index is not None:
             tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
-        return _drawn(self.power, min(tail, _LARGEST_INDEX), self.selection)
+        return _distribution(self.power, min(tail, _LARGEST_INDEX), self.selection)
 
     def beyond(self, tail: float, distance: float, side: int) -> tuple[Floats, Floats]:
         """Distribution of the records beyond a distance on a side, for a tail of index ``tail``.
@@ -234,7 +219,7 @@ class Outside:
         probabilities.
         """
         radius = self.radii[side]
-        numbers, probabilities = self.drawn(tail)
+        numbers, probabilities = self.distribution(tail)
         share = math.pow(min(radius / distance, 1.0), tail) if radius else 1.0
         return share / self.eta * numbers, probabilities
 
@@ -246,16 +231,9 @@ class Outside:
         return float(numbers[order[np.searchsorted(more, alpha, side="right") - 1]])
 
     def reach(
-        self,
-        alpha: float,
-        tail: float,
-        distance: float,
-        side: int,
-        *,
-        noise: Noise,
-        factor: float,
+        self, alpha: float, tail: float, distance: float, side: int, noise: NoisyTerm
     ) -> float:
-        """Bound on the clipped excess of a side less ``factor`` times a noise, to within 1 %.
+        """Bound on the clipped excess of a side less a noise, to within 1 %.
 
         Beyond a distance d, F records of a tail of index a have an excess of F d / (a - 1) over
         it, all together. It is exceeded with a probability of at most alpha.
@@ -265,9 +243,9 @@ class Outside:
         excesses = numbers * distance / (tail - 1)
 
         def missed(z: float) -> float:
-            return float(probabilities @ noise.beyond((z - excesses) / factor))
+            return float(probabilities @ noise.noise.beyond((z - excesses) / noise.factor))
 
-        low = factor * noise.tail_bound(2 * alpha)
+        low = noise.bound(2 * alpha)
         high = 2 * low + float(probabilities @ excesses) + 1.0
         while missed(high) > alpha:
             low, high = high, 2 * high
@@ -278,7 +256,7 @@ class Outside:
 
 
 @functools.lru_cache(maxsize=1024)
-def _drawn(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
+def _distribution(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
     """Exact distribution of the selection on half octaves, F(r) = F(1) r^-tail, in units of 1/eta.
 
     It does not depend on F(1), but for the position of the candidates relative to the data: it is
@@ -342,53 +320,106 @@ _FAR = 100  # times the distance of the bounds
 _GOOD_PART = 1 / 12  # of the records
 
 
-class _Ends(Protocol):
-    """Error model of an answer from values clipped to bounds."""
+@dataclass(frozen=True, slots=True)
+class InBounds:
+    """Error model of an answer from values clipped to released bounds, in lattice steps."""
+
+    lattice: Lattice
+    lo: int
+    hi: int
+
+    if TYPE_CHECKING:  # a field of some, and a property of others
+
+        @property
+        def counted(self) -> Counted: ...
 
     @property
-    def lattice(self) -> Lattice: ...
-    @property
-    def lo(self) -> int: ...
-    @property
-    def hi(self) -> int: ...
-
-
-class _Bounded(_Ends, Protocol):
-    """With a count of the records."""
+    def none_seen(self) -> bool:
+        return unseen(float(self.counted.value), self.counted.bound(0.1))
 
     @property
-    def counted(self) -> Counted: ...
-
-
-class _Single(_Bounded, Protocol):
-    """With a noisy number of the records outside of the bounds."""
+    def clip(self) -> list[float]:
+        """The clipping bounds in the data's unit."""
+        return [self.lattice.value(self.lo), self.lattice.value(self.hi)]
 
     @property
-    def elsewhere(self) -> int: ...
+    def ended(self) -> tuple[bool, bool]:
+        """Whether each side is cut at the range's own end, beyond which nothing lies."""
+        return self.lo <= self.lattice.first, self.hi >= self.lattice.last
+
+    def in_range(self, lower: float, upper: float) -> Interval:
+        """Return an interval in the data's unit, cut at the ends of the range."""
+        lattice = self.lattice
+        return Interval(
+            max(lower * lattice.step, lattice.lo), min(upper * lattice.step, lattice.hi)
+        )
+
+    def clipped_in_words(self, what: str, covered: str) -> str:
+        """Say what an interval is for that does not allow for clipping."""
+        lo, hi = self.clip
+        return (
+            f"interval(tail=None) is for the {what} of the data clipped to "
+            f"[{lo:,.6g}, {hi:,.6g}]; it covers {covered}."
+        )
+
+
+class SizedByBounds(InBounds):
+    """Error model of an answer that is small if the bounds are: a mean or a sum, not a spread."""
+
+    __slots__ = ()
+
     @property
-    def noise(self) -> NoisyTerm: ...
+    def in_steps(self) -> tuple[int, ...]:
+        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
+        return bounds_in_steps(self.lo, self.hi)
 
 
-class _Clipped(_Ends, Protocol):
-    """With a distribution of the records outside of the bounds."""
+class Clipped(InBounds):
+    """Error model with a distribution of the records outside of the bounds."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def outside(self) -> Outside | None: ...
+
+        @property
+        def noise(self) -> NoisyTerm: ...
+
+    @property
+    def condition(self) -> str:
+        return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
+        if self.outside is None:
+            return False
+        ended = self.ended if len(self.outside.radii) > 1 else (False,)
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended)
 
+    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
+        """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
+        if self.outside is None or self.ended[side]:
+            return self.noise.bound(2 * alpha)  # nothing lies beyond the range
+        distance = (centre - self.lo, self.hi - centre)[side]
+        radius = min(side, len(self.outside.radii) - 1)
+        return self.outside.reach(alpha, tail, distance, radius, self.noise)
 
-def judged(error_model: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
-    """Whether an answer within released bounds can be used.
+    def judged(self, n0: int, otherwise: Status) -> Status:
+        """Whether an answer within released bounds can be used.
 
-    ``otherwise`` is the status if the bounds are no reason to doubt it; ``n0`` is the noisy count.
-    """
-    if error_model.too_little(0.05):
-        return TOO_LITTLE
-    if outside.excess(0.05):
-        return BEYOND.filled(records=max(outside.counted or 0, 0))
-    lattice, width = error_model.lattice, error_model.hi - error_model.lo
-    room = max(error_model.lo - lattice.first, lattice.last - error_model.hi)
-    most = outside.counted_at_most(0.02)
-    return perhaps_unseen(most, n0, width, room) if otherwise.ok else otherwise
+        ``otherwise`` is the status if the bounds are no reason to doubt it; ``n0`` is the noisy
+        count.
+        """
+        assert self.outside is not None
+        if self.too_little(0.05):
+            return TOO_LITTLE
+        if self.outside.excess(0.05):
+            return BEYOND.filled(records=max(self.outside.counted or 0, 0))
+        room = max(self.lo - self.lattice.first, self.lattice.last - self.hi)
+        most = self.outside.counted_at_most(0.02)
+        return perhaps_unseen(most, n0, self.hi - self.lo, room) if otherwise.ok else otherwise
 
 
 def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
@@ -409,39 +440,24 @@ ELSEWHERE = Status(
 )
 
 
-class InBounds:
-    """What all error models of values clipped to released bounds have in common."""
-
-    __slots__ = ()
-
-    @property
-    def none_seen(self: _Bounded) -> bool:
-        return unseen(float(self.counted.value), self.counted.bound(0.1))
-
-
-class PlacedBounds(InBounds):
-    """Error model of an answer that is small if the bounds are: a mean or a sum, not a spread."""
-
-    __slots__ = ()
-
-    @property
-    def in_steps(self: _Ends) -> tuple[int, ...]:
-        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        return bounds_in_steps(self.lo, self.hi)
-
-
+@dataclass(frozen=True, slots=True)
 class OneValue(InBounds):
-    """Error model where the bounds all but coincide, and the records elsewhere were counted."""
+    """Error model where the bounds all but coincide.
 
-    __slots__ = ()
+    ``elsewhere`` is the noisy number of records outside of them, with its ``noise``.
+    """
+
+    counted: Counted
+    elsewhere: int
+    noise: NoisyTerm
 
     @property
-    def status(self: _Single) -> Status:
+    def status(self) -> Status:
         """Whether there are records elsewhere, as far as their noisy number tells."""
         few = self.elsewhere <= self.noise.bound(0.02)
         return OK if few else ELSEWHERE.filled(records=self.elsewhere)
 
-    def share_elsewhere(self: _Single, alpha: float) -> float:
+    def share_elsewhere(self, alpha: float) -> float:
         """Bound on the share of the records that are not within the bounds."""
         most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
         least = self.counted.least(0.1 * alpha)
@@ -451,7 +467,7 @@ class OneValue(InBounds):
     def condition(self) -> str:
         return ""
 
-    def assumption(self: _Single, tail: float | None) -> str:
+    def assumption(self, tail: float | None) -> str:
         if tail is None:
             return "interval(tail=None) is for the data clipped to the bounds: all but no width."
         return (
@@ -459,40 +475,21 @@ class OneValue(InBounds):
             "to be anywhere in the public range; it assumes no tail."
         )
 
-    def to_dict(self: _Single) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "count": float(self.counted.value),
             "elsewhere": self.elsewhere,
             "elsewhere_noise_sd": self.noise.variance**0.5,
         }
 
 
-def clip_ends(error_model: _Ends) -> list[float]:
-    """Return the clipping bounds in the data's unit."""
-    return [error_model.lattice.value(error_model.lo), error_model.lattice.value(error_model.hi)]
-
-
-def ended_sides(error_model: _Ends) -> tuple[bool, bool]:
-    """Whether each side is cut at the range's own end, beyond which nothing lies."""
-    return error_model.lo <= error_model.lattice.first, error_model.hi >= error_model.lattice.last
-
-
-def clipped_in_words(error_model: _Ends, what: str, covered: str) -> str:
-    """Say what an interval is for that does not allow for clipping."""
-    lo, hi = clip_ends(error_model)
-    return (
-        f"interval(tail=None) is for the {what} of the data clipped to "
-        f"[{lo:,.6g}, {hi:,.6g}]; it covers {covered}."
-    )
-
-
-def tail_in_words(tail: float) -> str:
-    """Say what an interval assumes that allows for clipping."""
+def tail_in_words(tail: float, seen: str = "No released number can check that assumption.") -> str:
+    """Say what an interval assumes that allows for clipping, and what was ``seen`` of it."""
     return (
         f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
         f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
-        "heavier tails it can be too short."
+        f"heavier tails it can be too short. {seen}"
     )
 
 

@@ -10,7 +10,7 @@ Labels are those of docs/proofs/moments.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -91,83 +91,81 @@ def placed_columns(
     counted, noise = yield from draw_count(split, spread.count, split.share(COUNTED))  # [moments.1]
     rows, none_seen = max(counted, 1), unseen(counted, noise.tail_bound(0.02))
 
-    if common and rows_are_few(split, rows, width):
+    common = common and rows_are_few(split, rows, width)
+    if common:
         scaling = yield from common_scaling(here, rows, width)  # [moments.3]
-        found = _Found(scaling, (False,) * width, sure=True, saved=Fraction(0), common=True)
+        missed, sure, saved = (False,) * width, True, Fraction(0)
     else:
-        found = yield from _Columns(split, spread, lattice, labels, rows).found(goal=goal)
+        scaling, missed, sure, saved = yield from _own_intervals(
+            here, spread, labels, rows, goal=goal
+        )
 
-    counts = yield from read(here.ask(FarCounts(found.scaling)))
+    counts = yield from read(here.ask(FarCounts(scaling)))
     share = split.share(_FAR if float(split.scale) * rows >= _TELLING else _LITTLE)
     # [moments.4]
     counting = split.spend(add_noise(counts.totals, share, sensitivity=WHOLE))
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     norm: Norm = "l2" if split.concentrated else "l1"
-    held = HeldColumns(found.lost, found.sure, far, deviation, norm, rows)
-    public = found.scaling, held, found.saved, none_seen, found.common
-    return PlacedColumns(columns, lattice, split, labels, rows, *public)
+    held = HeldColumns(missed, sure, far, deviation, norm, rows)
+    return PlacedColumns(
+        columns, lattice, split, labels, rows, scaling, held, saved, none_seen, common
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A scaling, the columns without an interval, and the rest as in the classes it ends up in."""
+def _own_intervals(
+    here: VectorSetting, spread: SpreadSummary, labels: Sequence[str], rows: int, *, goal: bool
+) -> Steps[tuple[Scaling, tuple[bool, ...], bool, Fraction]]:
+    """[moments.2] Draw an interval for each column, and again for those that have none yet.
 
-    scaling: Scaling
-    lost: tuple[bool, ...]
-    sure: bool
-    saved: Fraction
-    common: bool = False
+    Returned are the scaling, and of :class:`HeldColumns` and :class:`PlacedColumns` ``missed``,
+    ``sure`` and ``saved``.
+    """
+    split, width = here.split, len(labels)
+    # Two fifths among the intervals, or what makes them certain if that is less.
+    enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
+    each = min(_INTERVALS / (width + goal + 1), split.part_for_range(enough / rows))
+    shares = dict(enumerate([each] * (width - goal) + [2 * each] * goal))
+    intervals = yield from _intervals(here, spread, labels, rows, shares)
+    missed = [place for place, interval in intervals.items() if interval is None]
+    saved = _INTERVALS - sum(shares.values())
+    if missed and saved > 0:
+        share = _share_again(split, rows, width - goal, len(missed), saved)
+        again = dict.fromkeys(missed, share)
+        intervals |= yield from _intervals(here, spread, labels, rows, again, clear=True)
+        saved -= share * len(missed)
+    # All the range for a column without an interval.
+    grid = IntervalGrid.of(here.lattice)
+    ends = [found or grid.interval(grid.size) for found in intervals.values()]
+    scaling = Scaling(
+        tuple(low + wide // 2 for low, wide in ends),
+        tuple(wide.bit_length() - 2 for _, wide in ends),
+    )
+    sure = _doubt(float(split.share(each).range) * rows) >= _SURE
+    return scaling, tuple(found is None for found in intervals.values()), sure, saved
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Columns of which intervals are drawn."""
-
-    split: BudgetSplit
-    spread: SpreadSummary
-    lattice: Lattice
-    labels: tuple[str, ...]
-    rows: int
-
-    def found(self, *, goal: bool) -> Steps[_Found]:
-        """[moments.2] Draw an interval for each column, and again for those that have none yet."""
-        split, rows, width = self.split, self.rows, len(self.labels)
-        # Two fifths among the intervals, or what makes them certain if that is less.
-        enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
-        each = min(_INTERVALS / (width + goal + 1), split.part_for_range(enough / rows))
-        shares = [each] * (width - goal) + [2 * each] * goal
-        intervals = yield from self.intervals(range(width), shares)
-        missed = [place for place, interval in enumerate(intervals) if interval is None]
-        saved = _INTERVALS - sum(shares)
-        if missed and saved > 0:
-            again = _share_again(split, rows, width - goal, len(missed), saved)
-            found = yield from self.intervals(missed, [again] * len(missed), clear=True)
-            for place, interval in zip(missed, found, strict=True):
-                intervals[place] = interval
-            saved -= again * len(missed)
-        lost = tuple(interval is None for interval in intervals)
-        sure = _doubt(float(split.share(each).range) * rows) >= _SURE
-        return _Found(_scaling(intervals, IntervalGrid.of(self.lattice)), lost, sure, saved)
-
-    def intervals(
-        self, places: Iterable[int], shares: Iterable[Fraction], *, clear: bool = False
-    ) -> Steps[list[Interval | None]]:
-        """Draw an interval, or none, for each of some columns."""
-        grid, chosen = IntervalGrid.of(self.lattice, clear=clear), []
-        words, ends = partial(grid.words, self.lattice), cell_numbers(grid.ends())
-        for place, share in zip(places, shares, strict=True):
-            scores = grid.scores(np.diff(self.spread.below(place, ends), axis=1))
-            part = self.split.share(share)
-            heard = float(part.range) * self.rows
-            doubt = _DOUBT[1] if clear else _doubt(heard)
-            mechanism = self.split.spend(
-                Exponential(IntervalScore(scores, grid, doubt), *part.ranged)
-            )
-            label = f"interval of {self.labels[place]}{', again' if clear else ''}"
-            found = yield from draw(label, mechanism, words)
-            chosen.append(None if found == grid.size else grid.interval(found))
-        return chosen
+def _intervals(
+    here: VectorSetting,
+    spread: SpreadSummary,
+    labels: Sequence[str],
+    rows: int,
+    shares: Mapping[int, Fraction],
+    *,
+    clear: bool = False,
+) -> Steps[dict[int, Interval | None]]:
+    """Draw an interval, or none, for each of the columns that have a share."""
+    grid, chosen = IntervalGrid.of(here.lattice, clear=clear), {}
+    words, ends = partial(grid.words, here.lattice), cell_numbers(grid.ends())
+    for place, share in shares.items():
+        scores = grid.scores(np.diff(spread.below(place, ends), axis=1))
+        part = here.split.share(share)
+        doubt = _DOUBT[1] if clear else _doubt(float(part.range) * rows)
+        mechanism = here.split.spend(Exponential(IntervalScore(scores, grid, doubt), *part.ranged))
+        label = f"interval of {labels[place]}{', again' if clear else ''}"
+        found = yield from draw(label, mechanism, words)
+        chosen[place] = None if found == grid.size else grid.interval(found)
+    return chosen
 
 
 def _doubt(heard: float) -> int:
@@ -182,15 +180,6 @@ def _share_again(
     heard = float(split.scale) * rows / (_UNIT * max(width, 1))
     most = min(Fraction(max(round(_AGAIN * heard * 2**20), 1), 2**20), _MOST_AGAIN, saved)
     return min(most / missed, max(split.part_for_range(_ENOUGH_AGAIN / rows), _CHEAP_AGAIN))
-
-
-def _scaling(intervals: Iterable[Interval | None], grid: IntervalGrid) -> Scaling:
-    """Centres and half-widths; all the range for a column without an interval."""
-    ends = [grid.interval(grid.size) if each is None else each for each in intervals]
-    return Scaling(
-        tuple(low + wide // 2 for low, wide in ends),
-        tuple(wide.bit_length() - 2 for _, wide in ends),
-    )
 
 
 _FEW = 14.0  # ε n for each column, below which products of all columns are mostly noise
@@ -261,17 +250,10 @@ _POWER = 1 / 256
 class HeldColumns:
     """What is known of the columns beside their intervals.
 
-    Attributes
-    ----------
-    missed : tuple of bool
-        Whether no interval was found.
-    sure : bool
-        Whether a column without a noisy sign of an interval has none, but for one in a hundred.
-    far : tuple of int
-        Noisy numbers of rows with a value further than eight half-widths, in units of
-        1 / ``WHOLE``; a row that is far in several columns is divided among them.
-    deviation : float
-        Standard deviation of the noise of each, in rows; ``norm`` is its kind.
+    ``missed``: no interval was found; if ``sure``, there is none, but for one column in a hundred.
+    ``far`` are noisy numbers of rows with a value further than eight half-widths, in units of
+    1 / ``WHOLE``, where a row that is far in several columns is divided among them; ``deviation``
+    is the standard deviation of the noise of each, in rows, and ``norm`` its kind.
     """
 
     missed: tuple[bool, ...]

@@ -43,6 +43,7 @@ from modicum.statistics.drawn_interval import (
 )
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.split import Schedule, mean_schedule
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.base import Integers, Read
 from modicum.summaries.order_statistics import RankWindow, WindowSummary
@@ -68,6 +69,7 @@ NO_END = Status(
 )
 
 
+@documented
 def quantile(
     column: str | None = None,
     *,
@@ -87,39 +89,28 @@ def quantile(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     q : int, float, Fraction, decimal string
         Strictly between 0 and 1. A float is read as its shortest decimal. Estimated is any point
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
-    level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        third of the price. ``None``: no ends, the answer is more accurate, and its interval is the
-        public range.
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a third of the price.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; q or level out of range.
+    {raises}
+        If q or level is out of range.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with
-    m = max(q, 1 - q), ε' the share of the draw, and N the number of lattice points of the range.
+    {missing}
+
+    The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with m = max(q, 1 - q),
+    ε' the share of the draw, and N the number of lattice points of the range.
 
     Examples
     --------
@@ -132,6 +123,7 @@ def quantile(
     return QUANTILE.query(spec.column_name(column), lattice, price, options)
 
 
+@documented
 def median(
     column: str | None = None,
     *,
@@ -144,7 +136,25 @@ def median(
 ) -> Query[Release]:
     """Ask for the median of a column, with no bounds to guess.
 
-    Parameters, guarantee, missing values and errors are as for :func:`quantile` with q = 1/2.
+    It is the :func:`quantile` with q = 1/2.
+
+    Parameters
+    ----------
+    {column}
+    {within}
+    {price}
+    {step}
+    {level}
+        The ends take a third of the price.
+
+    {returns}
+
+    {raises}
+        If level is out of range.
+
+    Notes
+    -----
+    {missing}
 
     Examples
     --------

@@ -42,6 +42,7 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
 from modicum.statistics.count import draw_count
+from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
@@ -74,6 +75,7 @@ _STRETCHED = 7  # a stretched range has at most 2^7 times as many points
 Floats = NDArray[np.float64]
 
 
+@documented
 def quantiles(
     column: str | None = None,
     *,
@@ -93,39 +95,30 @@ def quantiles(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     q : sequence of int, float, Fraction, decimal string
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {within}
+    {price}
+    {step}
     level : float or None
         A tenth of the price goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
         the points are a little more accurate, and each interval is the public range.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; q out of range or order; level out of range.
+    {raises}
+        If q is out of range or order, or level out of range.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. At ε = 1 the mean rank error is about 1 for one, 3 for nine and 8 for 29
-    quantiles. The mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles,
-    at least 14/ε records between any two) and Kaplan, Schnapp and Stemmer 2022.
+    {missing}
+
+    At ε = 1 the mean rank error is about 1 for one, 3 for nine and 8 for 29 quantiles. The
+    mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles, at least 14/ε
+    records between any two) and Kaplan, Schnapp and Stemmer 2022.
 
     Examples
     --------

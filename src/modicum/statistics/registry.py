@@ -1,18 +1,50 @@
-"""All statistics, and every way to answer them. The audit, the command line and the tests read it.
+"""All statistics, every way to answer them, and the classes that their error models are made of.
 
-A statistic is a chapter with rows of its own, a page in docs/proofs and a changelog fragment; a
-missing part fails a test.
+The audit, the command line, the tests and stored releases read it. A statistic is a chapter with
+rows of its own, a page in docs/proofs and a changelog fragment; a missing part fails a test.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.exponential import OctavePrior
+from modicum.papers import registry as papers
+from modicum.statistics.bounds import Rough
 from modicum.statistics.contents import CHAPTERS
+from modicum.statistics.inverse_sensitivity import LocationErrorModel
+from modicum.statistics.moments import CutOff, Moments
+from modicum.statistics.outside import Counted, NoisyTerm, Outside
+from modicum.statistics.placed import HeldColumns
+from modicum.statistics.regression import ListedFit
 from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
+from modicum.statistics.vector_rounds import VectorErrorModel
+from modicum.summaries.second_moments import Scaling
 
 STATISTICS: tuple[Declaration, ...] = tuple(find_statistic(name) for name in CHAPTERS)
 REGISTRY: tuple[Row[Any, Any], ...] = tuple(row for each in STATISTICS for row in each.rows)
+
+_SHARED: tuple[type, ...] = (
+    Counted,
+    CutOff,
+    Scaling,
+    GaussianNoise,
+    HeldColumns,
+    LaplaceNoise,
+    ListedFit,
+    LocationErrorModel,
+    Moments,
+    NoisyTerm,
+    OctavePrior,
+    Outside,
+    Rough,
+    VectorErrorModel,
+)
+_OWN = dict.fromkeys(
+    each for statistic in (*STATISTICS, *papers.STATISTICS) for each in statistic.error_model
+)
+ERROR_MODELS: tuple[type, ...] = (*_SHARED, *_OWN)
 
 
 def find_row(statistic: str, method: str) -> Row[Any, Any]:

@@ -56,6 +56,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
+from modicum.statistics.texts import documented
 from modicum.status import Status
 from modicum.summaries.base import Columns, Integers
 from modicum.summaries.second_moments import (
@@ -84,6 +85,7 @@ HEAVY = Status("heavy_tail", "some values of the explained column are far from t
 SCATTERED = Status("clipped", "too many values of the explained column are far from the rest")
 
 
+@documented
 def linear_regression(
     columns: Sequence[str] | None = None,
     *,
@@ -103,31 +105,28 @@ def linear_regression(
         array of shape (n, d): its last column is explained by the others.
     target : str, optional
         Name of the explained column.
-    within : (float, float)
-        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``.
-    epsilon, rho, budget, step
-        As for :func:`covariance`.
+    {columns_within}
+    {price}
+        How it is spent is as for :func:`covariance`.
+    {step}
 
-    Returns
-    -------
-    Query
-        Of the intercept and the slopes. Guarantee as for :func:`covariance`.
+    {returns_rows}
+        The answer is the intercept and the slopes.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`covariance`; columns without a target or the reverse, a target among the
-        columns.
+    {raises}
+        If names are not different or no text, or the range exceeds ±1e150; if there are columns
+        without a target or the reverse, or a target among the columns.
 
     Notes
     -----
-    Missing and far values as for :func:`covariance`; errors never depend on values, singular data
-    included. With rows times ε of 200 times the square of the number of explaining columns or more,
-    the slopes solve normal equations with noise and a penalty that follows from it, as those of
-    Wang (2018) do; columns whose spread is lost in the noise have slope 0, and ``release.status``
-    says so. With fewer rows, a fit is drawn from public lists by its squared residuals, each cut
-    off at a public part of the released spread; then ``release.method`` is ``"listed fits"``, and
-    intervals have no bounds.
+    {missing_rows}
+
+    Far values are as for :func:`covariance`; singular data are no error. With rows times ε of 200
+    times the square of the number of explaining columns or more, the slopes solve normal equations
+    with noise and a penalty that follows from it, as those of Wang (2018) do; columns whose spread
+    is lost in the noise have slope 0, and ``release.status`` says so. With fewer rows, a fit is
+    drawn from public lists by its squared residuals, each cut off at a public part of the released
+    spread; then ``release.method`` is ``"listed fits"``, and intervals have no bounds.
 
     Examples
     --------

@@ -23,32 +23,17 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.bounds import Rough, Setting, count_away
+from modicum.statistics import spec
+from modicum.statistics.bounds import Setting, count_away
 from modicum.statistics.outside import (
-    Counted,
-    InBounds,
     NoisyTerm,
     OneValue,
-    Outside,
     Redrawn,
-    clip_ends,
-    clipped_in_words,
-    ended_sides,
-    judged,
     tail_in_words,
 )
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    ranged,
-    shows_between,
-)
-from modicum.statistics.spread import find_spread
-from modicum.status import FINE_STEPS, Status
+from modicum.statistics.spread import PowersErrorModel, find_spread
+from modicum.statistics.texts import documented
+from modicum.status import OK, Status
 from modicum.summaries.sums import ClippedPowers
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -68,6 +53,7 @@ EQUAL = Status(
 )
 
 
+@documented
 def skewness(
     column: str | None = None,
     *,
@@ -84,32 +70,22 @@ def skewness(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {column}
+    {within}
+    {price}
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`.
+    {raises}
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. Values far out are clipped, as for a variance, and may decide a skewness: the
-    default interval allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that
-    are known to be lighter, ``interval(tail=None)`` for the clipped data.
+    {missing}
+
+    Values far out are clipped, as for a variance, and may decide a skewness: the default interval
+    allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that are known to be
+    lighter, ``interval(tail=None)`` for the clipped data.
 
     Examples
     --------
@@ -118,41 +94,39 @@ def skewness(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return SKEWNESS.query(column_name(column), lattice, price, NoOption())
+    return SKEWNESS.query(spec.column_name(column), lattice, price, spec.NoOption())
 
 
 def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a skewness; the draws cost exactly ``event``."""
-    split = BudgetSplit(event)
-    here = Setting(column, lattice, split)
+    here = Setting(column, lattice, BudgetSplit(event))
     found = yield from find_spread(here)  # [skewness.1]
     bounds, rough = found.bounds, found.rough
+    ends = bounds.lo, bounds.hi
     if rough is None:
         elsewhere, noise = yield from count_away(here, bounds.elsewhere)
-        single = UnskewedErrorModel(
-            lattice, bounds.lo, bounds.hi, found.first, max(elsewhere, 0), noise
-        )
+        single = UnskewedErrorModel(lattice, *ends, found.first, max(elsewhere, 0), noise)
         return ScalarEstimate(Fraction(0), single, EQUAL if single.status.ok else single.status)
 
-    powers = yield from read(here.ask(ClippedPowers(bounds.lo, bounds.hi, rough.value)))
-    reach = max(bounds.reach(rough.value), 1)
+    powers = yield from read(here.ask(ClippedPowers(*ends, rough.value)))
+    reach = bounds.reach(rough.value)
     values = _weighted(powers.totals, reach)
     sensitivity = sum(_WEIGHTS) * reach**3
-    # [skewness.2]
-    mechanism = split.spend(add_noise(values, split.rest(), sensitivity=sensitivity))
+    mechanism = here.split.spend(  # [skewness.2]
+        add_noise(values, here.split.rest(), sensitivity=sensitivity)
+    )
 
-    def evidence_of(sums: tuple[int, ...]) -> SkewnessErrorModel:
+    def model_of(sums: tuple[int, ...]) -> SkewnessErrorModel:
         noise = NoisyTerm(mechanism.noise[0], 1.0)
-        ends = bounds.lo, bounds.hi
         return SkewnessErrorModel(lattice, *ends, rough, sums, noise, bounds.outside, found.at_home)
 
     sums = yield from draw(
         "powers about the rough mean",
         mechanism,
-        lambda sums: f"skewness {float(evidence_of(sums).value):.6g}",
+        lambda sums: f"skewness {float(model_of(sums).value):.6g}",
     )
-    error_model = evidence_of(sums)
-    status = judged(error_model, error_model.outside, found.n0, found.remark)
+    error_model = model_of(sums)
+    status = error_model.judged(found.n0, found.status)
     return ScalarEstimate(
         error_model.value, error_model, error_model.otherwise if status.ok else status
     )
@@ -168,37 +142,14 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class SkewnessErrorModel(InBounds):
-    """Powers of clipped data about a released rough mean m (all in lattice steps).
+class SkewnessErrorModel(PowersErrorModel):
+    """Powers of clipped data about a released rough mean m.
 
-    ``sums`` are noisy R² A1, 2 R A2 and 4 A3, each with ``noise``, A_k the sum of (x - m)^k and R
-    the largest |x - m|. ``outside`` is what the radius draws imply about clipped records, and
-    ``constant`` whether most records have one public value.
+    ``sums`` are R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|;
+    ``constant`` is whether most records have one public value.
     """
 
-    lattice: Lattice
-    lo: int
-    hi: int
-    rough: Rough
-    sums: tuple[int, ...]
-    noise: NoisyTerm
-    outside: Outside
     constant: bool
-
-    @property
-    def counted(self) -> Counted:
-        """The count of the rough mean."""
-        return self.rough.counted
-
-    @property
-    def reach(self) -> int:
-        """Largest distance of a clipped record from the rough mean."""
-        return max(self.hi - self.rough.value, self.rough.value - self.lo, 1)
-
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
-        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
     @property
     def flat(self) -> bool:
@@ -207,7 +158,6 @@ class SkewnessErrorModel(InBounds):
 
     @property
     def value(self) -> Fraction:
-        """The answer."""
         if self.flat:
             return Fraction(0)
         first, second, third = self._moments()
@@ -229,7 +179,7 @@ class SkewnessErrorModel(InBounds):
         if self.flat:
             return EQUAL
         lower, upper = self.interval(0.95, None)
-        return NOISY if upper - lower > _VAGUE else Status("ok", "ok")
+        return NOISY if upper - lower > _VAGUE else OK
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
         powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]
@@ -240,9 +190,6 @@ class SkewnessErrorModel(InBounds):
                 replace(self, sums=tuple(a + b for a, b in zip(exact, z, strict=True))).value
             ),
         )
-
-    def too_little(self, alpha: float) -> bool:
-        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """[skewness.3], [skewness.4] For the skewness, of the clipped data if ``tail`` is None."""
@@ -273,7 +220,7 @@ class SkewnessErrorModel(InBounds):
     ) -> list[Range]:
         """[skewness.4] Add what clipping may have taken from each moment, in units of the reach."""
         found = [list(each) for each in moments]
-        ends = ended_sides(self)
+        ends = self.ended
         bounds = self.rough.value - self.lo, self.hi - self.rough.value
         for side, (bound, radius) in enumerate(zip(bounds, self.outside.radii, strict=True)):
             if ends[side]:
@@ -291,18 +238,14 @@ class SkewnessErrorModel(InBounds):
                     found[k - 1][0] -= added
         return [(lower, upper) for lower, upper in found]
 
-    @property
-    def condition(self) -> str:
-        return "assumes tails of index 3 or lighter"
-
     def assumption(self, tail: float | None) -> str:
         if tail is None:
-            return clipped_in_words(self, "skewness", "the noise and the noisy count")
-        return f"{tail_in_words(tail)} No released number can check that assumption."
+            return self.clipped_in_words("skewness", "the noise and the noisy count")
+        return tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "rough_mean": self.lattice.value(self.rough.value),
             "count": float(self.counted.value),
             "moments": [float(moment) for moment in self._moments()],
@@ -312,18 +255,7 @@ class SkewnessErrorModel(InBounds):
 
 @dataclass(frozen=True, slots=True)
 class UnskewedErrorModel(OneValue):
-    """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ.
-
-    ``elsewhere`` is the noisy number of records outside of the bounds, at least 0; ``noise`` is its
-    noise.
-    """
-
-    lattice: Lattice
-    lo: int
-    hi: int
-    counted: Counted
-    elsewhere: int
-    noise: NoisyTerm
+    """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ."""
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """One record that differs from n equal ones makes a skewness of about sqrt(n)."""
@@ -382,25 +314,25 @@ def _true_skewness(table: Any) -> Fraction:
     return Fraction(central / spread**1.5) if spread else Fraction(0)
 
 
-SKEWNESS: Row[NoOption, Release] = Row(
+SKEWNESS = spec.Row(
     "skewness",
     "adaptive",
-    (NoOption(),),
+    (spec.NoOption(),),
     "skewness",
     "skewness with noise on the scale of the data's own spread",
-    lambda column, lattice, event, _options: noisy_skewness(column, ranged(lattice), event),
+    lambda column, lattice, event, _options: noisy_skewness(column, lattice, event),
 )
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         skewness,
         (SKEWNESS,),
-        shows_between("skewness", "within=(-1e9, 1e9), ", -0.2, 0.2),
+        spec.shows_between("skewness", "within=(-1e9, 1e9), ", -0.2, 0.2),
         command="people.parquet income --within=-1e9,1e9 --epsilon 1",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a skewness",
-            error_between(
+            spec.error_between(
                 'skewness(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")',
                 "0",
                 "0.1",

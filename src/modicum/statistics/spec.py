@@ -82,38 +82,17 @@ Chosen = TypeVar("Chosen", bound=Options)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
-def _as_it_is(lattice: Lattice) -> Lattice:
-    return lattice
-
-
 @dataclass(frozen=True, slots=True)
 class Row(Generic[Chosen, R_co]):
-    """One way to answer one statistic.
+    """One way to answer one statistic; a statistic's first row is its default ``method``.
 
-    Attributes
-    ----------
-    statistic, method : str
-        Names; a statistic's first row is its default method.
-    options : tuple of Options
-        Those to audit and test; the first is the default.
-    proof : str
-        Page in docs/proofs, without ending.
-    summary : str
-        One line for lists.
-    begin : callable
-        ``begin(place, lattice, event, options)`` starts a run; the lattice is ``None`` where
-        there is no range.
-    release : type of Record
-        What an answer is released as.
-    kinds : tuple of str
-        Budgets it accepts.
-    of_rows : bool
-        Whether it reads rows that are vectors; then ``place`` is :class:`Columns`.
-    turn : Fraction or None
-        Where a budget of (ε, δ) is spent as ρ, see :class:`~modicum.runtime.query.Query`.
-        ``None``: nowhere.
-    lattice_of : callable
-        Makes the lattice that the statistic is about out of any lattice; of that one, itself.
+    ``options`` are those to audit and test, the default first; ``proof`` is a page in docs/proofs,
+    ``summary`` one line for lists, and ``kinds`` are the budgets it accepts. An answer, of the type
+    ``release``, comes from ``begin(place, lattice, event, options)``; the lattice is ``None`` where
+    there is no range. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
+    :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
+    :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
+    statistic is about out of any lattice; of that one, itself.
     """
 
     statistic: str
@@ -127,7 +106,7 @@ class Row(Generic[Chosen, R_co]):
     needs_range: bool = True
     of_rows: bool = False
     turn: Fraction | None = None
-    lattice_of: Callable[[Lattice], Lattice] = _as_it_is
+    lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
 
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -160,32 +139,19 @@ class Row(Generic[Chosen, R_co]):
 class Planned:
     """What the plan of a statistic declares.
 
-    A plan releases the statistic of synthetic data. ``truth``, the answer without privacy, and
+    A plan releases the statistic of synthetic ``data``. ``truth``, the answer without privacy, and
     ``error``, the expected error in place of it, are functions of this release: of a
     :class:`~modicum.plan.trial.Released` of one column, and of a
     :class:`~modicum.plan.trial.ReleasedRows` of several. ``truth`` is a number, or one for each
     number of the answer.
 
-    Attributes
-    ----------
-    command : str
-        The arguments of an example on the command line; empty if there is none.
-    data : {"column", "nothing", "vectors", "moments", "regression"}
-        The kind of synthetic data.
-    n : int or None
-        Default of the number of rows; ``None`` if it is given or found.
-    rows_help : bool
-        Whether more rows make the error smaller, so that their number can be found.
-    shown : mapping
-        Fields of the plan, and which option of the question each of them shows.
-    sampled : bool
-        Whether the plan compares with the error that the data have as a sample.
-    meaning : str or None
-        What the error is, if it is not an absolute one in the unit of the answer.
-    note : str
-        For the documentation.
-    without : tuple of str
-        Arguments of the question that plans do not take.
+    ``command`` has the arguments of an example on the command line, if there is one. ``n`` is the
+    default of the number of rows, if it is not given or found; ``rows_help``: more rows make the
+    error smaller, so that their number can be found. ``shown`` are fields of the plan, and which
+    option of the question each of them shows; ``sampled``: the plan compares with the error that
+    the data have as a sample; ``meaning`` is what the error is, if it is not an absolute one in the
+    unit of the answer. ``note`` is for the documentation, and plans do not take the arguments
+    ``without``.
     """
 
     noun: str
@@ -207,22 +173,12 @@ class Planned:
 class Declaration:
     """What a chapter declares at its end, and all else is made of: one for each of its questions.
 
-    Attributes
-    ----------
-    question : callable
-        The public function; its name is the statistic's.
-    example : str
-        A doctest of the function of a table; empty if there is none.
-    command : str
-        The arguments of an example on the command line; empty if there is no verb.
-    options : mapping
-        What the command line says of the arguments that only some statistics have.
-    tail : bool
-        Whether the interval depends on an assumed tail.
-    plan : Planned or None
-        ``None`` if its error cannot be planned.
-    error_model : tuple of type
-        The chapter's classes that a release may hold, so that a stored one can be read.
+    The name of the ``question``, the public function, is the statistic's. ``example`` is a doctest
+    of the function of a table, and ``command`` has the arguments of an example on the command line;
+    empty if there is none, or no verb. ``options`` is what the command line says of the arguments
+    that only some statistics have. ``tail``: the interval depends on an assumed tail; ``plan``:
+    its error can be planned. ``error_model`` are the chapter's classes that a release may hold, so
+    that a stored one can be read.
     """
 
     question: Callable[..., Query[Any]]

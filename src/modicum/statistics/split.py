@@ -31,8 +31,8 @@ OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
 WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
-RICH = 500  # records per unit of noise from which on there is budget for more than bounds
-FEWEST = 75  # records per unit of noise below which no bounds are looked for
+LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
+LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
@@ -120,34 +120,27 @@ def octaves(lattice: Lattice) -> float:
 
 
 def first_reduction(
-    lattice: Lattice, split: BudgetSplit, clusters: Clusters
-) -> Reduction[TailSummary | CountSummary]:
-    """Choose what the first pass of a mean or a sum gathers."""
-    return _first_reduction(lattice, split.loss, clusters)
-
-
-@functools.lru_cache(maxsize=64)
-def _first_reduction(
-    lattice: Lattice, loss: Event, clusters: Clusters
-) -> Reduction[TailSummary | CountSummary]:
-    split = BudgetSplit(loss)
-    schedule = mean_schedule(lattice, split, 1 << 60, clusters)
-    if schedule.shape:
-        schedule = schedule.for_tail(0.0)
-    return ends_reduction(lattice, split, schedule)
-
-
-def ends_reduction(
-    lattice: Lattice, split: BudgetSplit, schedule: Schedule
+    lattice: Lattice, split: BudgetSplit, clusters: Clusters, *, shape: bool = True
 ) -> Reduction[TailSummary | CountSummary]:
     """Choose what a first pass gathers: both ends of the data, or only the count.
 
     The ends hold so many records that what lies beyond them has no weight: a radius with F records
     outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta is at least
-    the range that the smallest radii share buys, which is that of ``schedule``, so counts beyond
-    the kept ones matter with probability below e^-60 at any power of at most 5. For small budgets
-    that would be too many records; then a second pass makes a cell table.
+    the range that the smallest radii share buys, so counts beyond the kept ones matter with
+    probability below e^-60 at any power of at most 5. For small budgets that would be too many
+    records; then a second pass makes a cell table.
     """
+    return _first_reduction(lattice, split.loss, clusters, shape=shape)
+
+
+@functools.lru_cache(maxsize=64)
+def _first_reduction(
+    lattice: Lattice, loss: Event, clusters: Clusters, *, shape: bool
+) -> Reduction[TailSummary | CountSummary]:
+    split = BudgetSplit(loss)
+    schedule = mean_schedule(lattice, split, 1 << 60, clusters, shape=shape)
+    if schedule.shape:
+        schedule = schedule.for_tail(0.0)
     eta = float(split.share(schedule.radii).range)
     log_width = octaves(lattice)
     keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 5 * log_width) / eta))
@@ -187,9 +180,17 @@ def subsample_level(noisy_count: int) -> int:
 
 
 def mean_schedule(
-    lattice: Lattice, split: BudgetSplit, noisy_count: int, clusters: Clusters
+    lattice: Lattice,
+    split: BudgetSplit,
+    noisy_count: int,
+    clusters: Clusters,
+    *,
+    shape: bool = True,
 ) -> Schedule:
-    """Divide the budget of a mean, given the released noisy count."""
+    """Divide the budget of a mean, given the released noisy count.
+
+    ``shape``: a mean of many records looks at the shape of the tail; a variance does not.
+    """
     log_width = octaves(lattice)
     expected = expected_records(split, noisy_count)
 
@@ -217,11 +218,12 @@ def mean_schedule(
         eta = radii
     bits = 24 + min(16, max(0, math.floor(spare / math.log(2))))
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
-    shape = 0.0 if concentrated or clusters == "keep" or expected < SHAPE_FROM else 0.03
+    looks = shape and not concentrated and clusters == "clip" and expected >= SHAPE_FROM
     if clusters == "keep":
         power = min(power, 2.5)
         radii = radii if concentrated else max(radii, 0.25)
-    return Schedule(_grid(centre), _grid(shape), _grid(radii), _grid(rough), bits, _grid(power))
+    shape_share = _grid(0.03 if looks else 0.0)
+    return Schedule(_grid(centre), shape_share, _grid(radii), _grid(rough), bits, _grid(power))
 
 
 def sum_schedule(
@@ -231,7 +233,7 @@ def sum_schedule(
     log_width = octaves(lattice)
     expected = expected_records(split, noisy_count)
     concentrated = split.concentrated
-    radii = 0.06 if concentrated else 0.18 if expected > RICH else 0.24
+    radii = 0.06 if concentrated else 0.18 if expected > LEAST_FOR_COUNTS else 0.24
     eta = 2 * math.sqrt(radii) if concentrated else radii
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
     if clusters == "keep":

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from modicum.errors import InvalidArgument
@@ -28,59 +29,35 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import spec
 from modicum.statistics.bounds import (
     Bounds,
     Rough,
-    SearchResult,
     Setting,
     count_away,
-    count_outside,
-    find_place,
+    locate_data,
     rough_mean,
 )
-from modicum.statistics.count import draw_count
 from modicum.statistics.outside import (
-    FEW,
+    Clipped,
     Counted,
-    InBounds,
     NoisyTerm,
     OneValue,
     Outside,
     Redrawn,
-    clip_ends,
-    clipped_in_words,
-    ended_sides,
-    judged,
     share_of_sums,
     tail_in_words,
 )
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    ranged,
-    shows_between,
-)
-from modicum.statistics.split import (
-    FEWEST,
-    Schedule,
-    count_share,
-    ends_reduction,
-    expected_records,
-    mean_schedule,
-)
+from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status
-from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares
 from modicum.summaries.synthetic import SyntheticTable
 
 _MOST = 1e150
 
 
+@documented
 def var(
     column: str | None = None,
     *,
@@ -97,33 +74,22 @@ def var(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {column}
+    {within}
+    {price}
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; if the range exceeds ±1e150, whose square is too
-        large for a number.
+    {raises}
+        If the range exceeds ±1e150, whose square is too large for a number.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The noise follows the square of the largest distances from the mean that
-    more than a few records have; what lies beyond is clipped, which makes heavy tails look
-    lighter than they are.
+    {missing}
+
+    The noise follows the square of the largest distances from the mean that more than a few records
+    have; what lies beyond is clipped, which makes heavy tails look lighter than they are.
 
     Examples
     --------
@@ -137,9 +103,10 @@ def var(
             f"within must lie inside ±{_MOST:g} for a variance, which is in squared units, "
             f"got {within!r}; ask for std"
         )
-    return VARIANCE.query(column_name(column), lattice, price, NoOption())
+    return VARIANCE.query(spec.column_name(column), lattice, price, spec.NoOption())
 
 
+@documented
 def std(
     column: str | None = None,
     *,
@@ -151,8 +118,22 @@ def std(
 ) -> Query[Release]:
     """Ask for the standard deviation of a column, with no bounds to guess.
 
-    The root of the variance: parameters, guarantee, missing values and errors are as for
-    :func:`var`.
+    It is the root of the variance, see :func:`var`.
+
+    Parameters
+    ----------
+    {column}
+    {within}
+    {price}
+    {step}
+
+    {returns}
+
+    {raises}
+
+    Notes
+    -----
+    {missing}
 
     Examples
     --------
@@ -161,50 +142,45 @@ def std(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return STD.query(column_name(column), lattice, price, NoOption())
+    return STD.query(spec.column_name(column), lattice, price, spec.NoOption())
 
 
 def adaptive_variance(
     column: str | None, lattice: Lattice, event: Event, *, root: bool
 ) -> Steps[ScalarEstimate]:
     """Estimate a variance, or its ``root``; the draws cost exactly ``event``."""
-    split = BudgetSplit(event)
-    here = Setting(column, lattice, split)
+    here = Setting(column, lattice, BudgetSplit(event))
     found = yield from find_spread(here)
-    if found.rough is None:
-        elsewhere, noise = yield from count_away(here, found.bounds.elsewhere)
-        ends = found.bounds.lo, found.bounds.hi
+    rough, bounds = found.rough, found.bounds
+    if rough is None:
+        elsewhere, noise = yield from count_away(here, bounds.elsewhere)
         single = ConstantErrorModel(
-            lattice, root, *ends, found.first, max(elsewhere, 0), noise, has_centre=True
+            lattice, bounds.lo, bounds.hi, found.first, max(elsewhere, 0), noise, root
         )
         return ScalarEstimate(single.value, single, single.status)
-    rough, bounds = found.rough, found.bounds
 
     squares = yield from read(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
     largest = bounds.reach(rough.value) ** 2
     pair = (squares.total, squares.count * largest - squares.total)
-    final = split.spend(add_noise(pair, split.rest(), sensitivity=largest))  # [variance.5]
-
-    def spread_of(sums: tuple[int, ...]) -> VarianceErrorModel:
-        return VarianceErrorModel(
-            lattice=lattice,
-            root=root,
-            lo=bounds.lo,
-            hi=bounds.hi,
-            rough=rough,
-            sums=(sums[0], sums[1]),
-            noise=NoisyTerm(final.noise[0], 1.0),
-            outside=bounds.outside,
-            constant=found.at_home,
-        )
-
-    sums = yield from draw(
+    final = here.split.spend(add_noise(pair, here.split.rest(), sensitivity=largest))
+    model_of = partial(
+        VarianceErrorModel,
+        lattice=lattice,
+        root=root,
+        lo=bounds.lo,
+        hi=bounds.hi,
+        rough=rough,
+        noise=NoisyTerm(final.noise[0], 1.0),
+        outside=bounds.outside,
+        constant=found.at_home,
+    )
+    sums = yield from draw(  # [variance.5]
         "squares about the rough mean",
         final,
-        lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
+        lambda sums: f"standard deviation {lattice.words(model_of(sums=sums).deviation)}",
     )
-    error_model = spread_of(sums)
-    status = judged(error_model, error_model.outside, found.n0, found.remark)
+    error_model = model_of(sums=sums)
+    status = error_model.judged(found.n0, found.status)
     return ScalarEstimate(error_model.value, error_model, status)
 
 
@@ -221,40 +197,18 @@ class Spread(NamedTuple):
     bounds: Bounds
     rough: Rough | None
     at_home: bool
-    remark: Status
+    status: Status
 
 
 def find_spread(here: Setting) -> Steps[Spread]:
     """[variance.1] to [variance.4] Find clipping bounds, and a rough mean within them."""
-    lattice, split = here.lattice, here.split
-    most = spread_schedule(lattice, split, 1 << 60)
-    reads = here.ask(ends_reduction(lattice, split, most)), here.ask(Records(subsamples=2))
-    summary, records = yield from read_both(*reads)
-
-    share = split.share(count_share(split))
-    n0, noise = yield from draw_count(split, summary.count, share)  # [variance.1]
-    first = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
-    schedule = spread_schedule(lattice, split, n0)
-
-    if expected_records(split, n0) < FEWEST:
-        place = SearchResult("range", schedule, remark=FEW)
-    else:
-        # [variance.2], [variance.3]
-        place = yield from find_place(here, summary.tails, records, schedule, n0)
-    bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
+    n0, first, _, place = yield from locate_data(here, shape=False, filled=False)
+    bounds = Bounds.of_range(here.lattice) if place.bounds is None else place.bounds
     if place.way == "single":
-        return Spread(n0, first, bounds, None, False, place.remark)
-    if place.way == "bounds" and schedule.has_centre and not bounds.all_of(lattice):
-        outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
-        bounds = replace(bounds, outside=outside)
+        return Spread(n0, first, bounds, None, False, place.status)
     rough = yield from rough_mean(here, bounds, place.schedule, first)  # [variance.4]
     at_home = place.way == "range" and place.centre is not None
-    return Spread(n0, first, bounds, rough, at_home, place.remark)
-
-
-def spread_schedule(lattice: Lattice, split: BudgetSplit, noisy_count: int) -> Schedule:
-    """Divide the budget as a mean does, without a look at the shape of the tail."""
-    return replace(mean_schedule(lattice, split, noisy_count, "clip"), shape=Fraction(0))
+    return Spread(n0, first, bounds, rough, at_home, place.status)
 
 
 _PLACES = 80  # binary digits of a root
@@ -263,11 +217,38 @@ _USUAL = 0.3  # share of that for their number
 
 
 @dataclass(frozen=True, slots=True)
-class VarianceErrorModel(InBounds):
-    """Squares of clipped data about a released rough mean m (all in lattice steps).
+class PowersErrorModel(Clipped):
+    """Error model of powers of clipped data about a released rough mean m (in lattice steps).
 
-    ``sums`` are noisy: of (x - m)², and of R² - (x - m)², R the largest distance from m, each with
-    ``noise``. ``outside`` is what the radius draws imply about clipped records. ``root``: the
+    ``sums`` are noisy sums that follow from the powers, each with ``noise``, and ``outside`` is
+    what the radius draws imply about clipped records.
+    """
+
+    rough: Rough
+    sums: tuple[int, ...]
+    noise: NoisyTerm
+    outside: Outside
+
+    @property
+    def counted(self) -> Counted:
+        return self.rough.counted
+
+    @property
+    def reach(self) -> int:
+        """Largest distance of a clipped record from the rough mean."""
+        return max(self.hi - self.rough.value, self.rough.value - self.lo)
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
+        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceErrorModel(PowersErrorModel):
+    """Squares of clipped data about a released rough mean m.
+
+    ``sums`` are of (x - m)², and of R² - (x - m)², R the largest distance from m. ``root``: the
     answer is the standard deviation. ``constant``: most records have one public value, and the
     answer is 0 if noise may explain the rest.
 
@@ -279,31 +260,14 @@ class VarianceErrorModel(InBounds):
 
     [variance.7] Clipping brings all values closer together, so the variance of the data is at least
     that of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the
-    number F of records there has a known distribution (:meth:`Outside.drawn`). Their squares (x -
-    m)² / d², d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2)
-    on average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of
-    the excesses is taken to be at most the one, for a large F, plus the other.
+    number F of records there has a known distribution (:meth:`Outside.distribution`). Their squares
+    (x - m)² / d², d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a
+    - 2) on average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum
+    of the excesses is taken to be at most the one, for a large F, plus the other.
     """
 
-    lattice: Lattice
     root: bool
-    lo: int
-    hi: int
-    rough: Rough
-    sums: tuple[int, int]
-    noise: NoisyTerm
-    outside: Outside
     constant: bool = False
-
-    @property
-    def counted(self) -> Counted:
-        """The count of the rough mean."""
-        return self.rough.counted
-
-    @property
-    def reach(self) -> int:
-        """Largest distance of a clipped record from the rough mean."""
-        return max(self.hi - self.rough.value, self.rough.value - self.lo)
 
     @property
     def square(self) -> Fraction:
@@ -320,7 +284,6 @@ class VarianceErrorModel(InBounds):
 
     @property
     def value(self) -> Fraction:
-        """The answer in the data's unit, or its square."""
         step, half = Fraction(self.lattice.step), _half(self.lattice)
         return (
             min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
@@ -334,11 +297,7 @@ class VarianceErrorModel(InBounds):
             lambda z, other: replace(self, sums=(squares + z, rest + other)).value,
         )
 
-    def too_little(self, alpha: float) -> bool:
-        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
-
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Interval for the answer (of the clipped data if ``tail`` is None)."""
         alpha = 1 - level
         s1, s2 = (max(float(each), 0.0) for each in self.sums)  # as the true ones are
         beyond = 0.0 if tail is None else _BEYOND * alpha
@@ -364,7 +323,7 @@ class VarianceErrorModel(InBounds):
         """Bound on the squares of the clipped records beyond those of the bounds, for a > 2."""
         bounds = self.rough.value - self.lo, self.hi - self.rough.value
         distances = [max(*each, 1) for each in zip(bounds, self.outside.radii, strict=True)]
-        ends = ended_sides(self)
+        ends = self.ended
         usual, jumps, widest = 0.0, 0.0, max(distances)
         for side, distance in enumerate(distances):
             if ends[side]:
@@ -376,29 +335,20 @@ class VarianceErrorModel(InBounds):
         largest = math.pow(jumps / ((1 - _USUAL) * alpha), 2 / tail)
         return (usual + largest) * float(widest) ** 2
 
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
-        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
-
-    @property
-    def condition(self) -> str:
-        return "assumes tails of index 3 or lighter"
-
     def assumption(self, tail: float | None) -> str:
         what = "standard deviation" if self.root else "variance"
         if tail is None:
-            return clipped_in_words(self, what, "the noise and the noisy count")
+            return self.clipped_in_words(what, "the noise and the noisy count")
         if tail <= 2:
             return (
                 f"interval(tail={tail:g}) assumes next to nothing: under such a tail no finite "
                 f"{what} need exist, so only the public range bounds it from above."
             )
-        return f"{tail_in_words(tail)} No released number can check that assumption."
+        return tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "rough_mean": self.lattice.value(self.rough.value),
             "count": float(self.counted.value),
             "relative_noise_sd": self.noise.variance**0.5 / max(self.sums[0], 1),
@@ -410,22 +360,14 @@ class VarianceErrorModel(InBounds):
 class ConstantErrorModel(OneValue):
     """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
 
-    ``elsewhere`` is the noisy number of records outside of the bounds, at least 0, with its
-    ``noise``. ``has_centre``: the bounds lie around a private centre.
+    ``has_centre``: the bounds lie around a private centre, as they always do.
     """
 
-    lattice: Lattice
     root: bool
-    lo: int
-    hi: int
-    counted: Counted
-    elsewhere: int
-    noise: NoisyTerm
-    has_centre: bool
+    has_centre: bool = True
 
     @property
     def value(self) -> Fraction:
-        """Zero."""
         return Fraction(0)
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -465,26 +407,22 @@ def _root(square: Fraction) -> Fraction:
     return Fraction(math.isqrt(whole), 1 << shift // 2)
 
 
-VARIANCE: Row[NoOption, Release] = Row(
+VARIANCE = spec.Row(
     "var",
     "adaptive",
-    (NoOption(),),
+    (spec.NoOption(),),
     "variance",
     "variance with noise on the scale of the data's own spread",
-    lambda column, lattice, event, options: adaptive_variance(
-        column, ranged(lattice), event, root=False
-    ),
+    lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=False),
 )
 
-STD: Row[NoOption, Release] = Row(
+STD = spec.Row(
     "std",
     "adaptive",
-    (NoOption(),),
+    (spec.NoOption(),),
     "variance",
     "standard deviation with noise on the scale of the data's own spread",
-    lambda column, lattice, event, options: adaptive_variance(
-        column, ranged(lattice), event, root=True
-    ),
+    lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=True),
 )
 
 
@@ -492,15 +430,15 @@ _LARGEST = "The largest records decide, so the shape matters more than for a mea
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         var,
         (VARIANCE,),
-        shows_between("var", "within=(-1e9, 1e9), ", 3.2e7, 3.5e7),
+        spec.shows_between("var", "within=(-1e9, 1e9), ", 3.2e7, 3.5e7),
         command="people.parquet income --within=-1e9,1e9 --epsilon 1",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a variance",
-            error_between(
+            spec.error_between(
                 'var(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")',
                 "0",
                 "0.01 * 5e4**2",
@@ -511,15 +449,15 @@ STATISTICS = (
         ),
         error_model=(VarianceErrorModel, ConstantErrorModel),
     ),
-    Declaration(
+    spec.Declaration(
         std,
         (STD,),
-        shows_between("std", "within=(-1e9, 1e9), ", 5700, 5850),
+        spec.shows_between("std", "within=(-1e9, 1e9), ", 5700, 5850),
         command="people.parquet income --within=-1e9,1e9 --epsilon 1",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a standard deviation",
-            error_between(
+            spec.error_between(
                 'std(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")',
                 "0",
                 "0.005 * 5e4",

@@ -25,20 +25,22 @@ from typing import Literal
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.statistics import spec
 from modicum.statistics.bounds import (
-    COLLAPSED,
+    COLLAPSED_BITS,
     Atom,
     Home,
     Setting,
     Way,
     count_outside,
+    count_some,
+    draw_radii,
     find_home,
     home_of,
     look_elsewhere,
@@ -49,31 +51,19 @@ from modicum.statistics.outside import (
     FEW,
     HEAVY,
     TOO_LITTLE,
+    Clipped,
     Counted,
     NoisyTerm,
     Outside,
-    PlacedBounds,
     Redrawn,
-    clip_ends,
-    clipped_in_words,
-    judged,
+    SizedByBounds,
     tail_in_words,
-)
-from modicum.statistics.spec import (
-    Declaration,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    method_of,
-    ranged,
-    shows_between,
 )
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
-    FEWEST,
-    RICH,
+    LEAST_FOR_BOUNDS,
+    LEAST_FOR_COUNTS,
     ClusterOption,
     Clusters,
     Schedule,
@@ -82,6 +72,7 @@ from modicum.statistics.split import (
     first_reduction,
     sum_schedule,
 )
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
@@ -90,6 +81,7 @@ from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
 
+@documented
 def sum(
     column: str | None = None,
     *,
@@ -103,8 +95,27 @@ def sum(
 ) -> Query[Release]:
     """Ask for the sum of a column, with no bounds to guess.
 
-    Parameters, missing values and errors are as for :func:`modicum.query.mean`. A sum moves by
-    the size of one record, so its noise follows the size of the largest values, not their spread.
+    A sum moves by the size of one record, so its noise follows the size of the largest values, not
+    their spread.
+
+    Parameters
+    ----------
+    {column}
+    {within}
+    {price}
+    {step}
+    method : {"adaptive", "bounded"}
+        ``"bounded"`` looks for nothing and scales its noise to the range, as for
+        :func:`modicum.query.mean`.
+    {clusters}
+
+    {returns}
+
+    {raises}
+
+    Notes
+    -----
+    {missing}
 
     Examples
     --------
@@ -114,7 +125,7 @@ def sum(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return method_of(SUMS, method).query(column_name(column), lattice, price, options)
+    return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, price, options)
 
 
 _SMALL = 4  # times smaller than the range a radius of few records has to be
@@ -133,27 +144,26 @@ class _Place:
     schedule: Schedule
     half: int = 0
     atom: Atom | None = None
-    remark: Status = OK
+    status: Status = OK
 
 
 def adaptive_sum(
-    column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
+    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`."""
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
-    first = first_reduction(lattice, split, clusters)
+    first = first_reduction(lattice, split, options.clusters)
     summary, records = yield from read_both(here.ask(first), here.ask(Records()))
     tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
-    if expected_records(split, n0) < FEWEST:
+    if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         # Few rows, or no numbers at all: that is worth a better count.
-        share = split.share(split.part_for(0.25, "noise"))
-        n0, noise = yield from draw_count(split, summary.count, share, "count, again")
+        n0, noise = yield from count_some(here, summary.count, 0.25, "count, again")
         return (yield from _over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
-    place = yield from _search(here, records, n0, clusters)
+    place = yield from _search(here, records, n0, options.clusters)
     if place.way == "range":
-        return (yield from _over_the_range(here, n0, counted, place.remark, place.atom))
+        return (yield from _over_the_range(here, n0, counted, place.status, place.atom))
     return (yield from _by_radius(here, tails, place, n0, counted))
 
 
@@ -164,10 +174,10 @@ def _by_radius(
     lattice, split = here.lattice, here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
-    if radius <= lattice.width >> COLLAPSED:
-        remark = FEW if place.atom is None else APART
-        return (yield from _over_the_range(here, n0, counted, remark))
-    if expected_records(split, n0) > RICH:
+    if radius <= lattice.width >> COLLAPSED_BITS:
+        status = FEW if place.atom is None else APART
+        return (yield from _over_the_range(here, n0, counted, status))
+    if expected_records(split, n0) > LEAST_FOR_COUNTS:
         outside = yield from count_outside(here, outside, elsewhere, n0)
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
         if radius < place.half and outside.excess(0.05):
@@ -177,11 +187,13 @@ def _by_radius(
     error_model = yield from _within(here, outside, n0, counted)
     # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
-    remark = HEAVY if replace(outside, seen=half).heavy() else OK
-    return ScalarEstimate(error_model.value, error_model, judged(error_model, outside, n0, remark))
+    status = HEAVY if replace(outside, seen=half).heavy() else OK
+    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, status))
 
 
-def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+def bounded_sum(
+    column: str | None, lattice: Lattice, event: Event, _options: ClusterOption
+) -> Steps[ScalarEstimate]:
     """Estimate a sum of values that lie in the range, with noise on the scale of its ends."""
     here = Setting(column, lattice, BudgetSplit(event))
     summary = yield from read(here.ask(ClippedSum(lattice.first, lattice.last)))
@@ -202,14 +214,14 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
     schedule = sum_schedule(lattice, split, n0, clusters)
     if reach <= _NEAR * abs(home_of(lattice)):
         return _Place("range", schedule)
-    if expected_records(split, n0) <= RICH:
+    if expected_records(split, n0) <= LEAST_FOR_COUNTS:
         return _Place("radius", schedule)
     home = yield from find_home(here, records, n0)
     if home.radius == 0:
         atom = yield from look_elsewhere(here, schedule, home, n0)
         ways: Mapping[Way, _Place] = {
             "none": _Place("radius", schedule),
-            "range": _Place("range", schedule, atom=atom, remark=atom.remark),
+            "range": _Place("range", schedule, atom=atom, status=atom.status),
             "radii": _Place("radius", atom.schedule, atom=atom),
         }
         return ways[atom.way]
@@ -226,10 +238,9 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
     """
     cells = yield from read(here.ask(Cells(0, (size,))))
     strength = max(0.01, 30 / expected_records(here.split, n0))
-    share = here.split.share(here.split.part_for(strength, "noise"))
     (larger,) = cells.magnitude_above_many((size,))
     label = f"records larger than {here.lattice.words(size)}"
-    found, _ = yield from draw_count(here.split, larger, share, label)
+    found, _ = yield from count_some(here, larger, strength, label)
     return found > n0 / 5
 
 
@@ -245,32 +256,19 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
     else:
         sizes = yield from read(here.ask(Cells(0, grid.radii)))
     beyond = tuple(sizes.magnitude_above_many(grid.radii))
-    mechanism = here.split.spend(
-        RadiusDraw.of((beyond,), grid, here.split.share(schedule.radii), tilt=schedule.tilt)
-    )
-    (chosen,) = yield from draw(
-        "radius",
-        mechanism,
-        lambda drawn: f"few records exceed {lattice.words(grid.radii[drawn[0]])}",
-    )
-    outside = Outside(
-        radii=(grid.radii[chosen],),
-        widest=grid.radii[-1],
-        candidates=len(grid.radii),
-        eta=float(mechanism.epsilon),
-        power=float(schedule.power),
-        selection=mechanism.selection,
+    (chosen,), outside = yield from draw_radii(
+        here, (beyond,), grid, schedule.radii, schedule.tilt, float(schedule.power)
     )
     return outside, beyond[chosen]
 
 
 def _over_the_range(
-    here: Setting, n0: int, counted: NoisyTerm, remark: Status, atom: Atom | None = None
+    here: Setting, n0: int, counted: NoisyTerm, status: Status, atom: Atom | None = None
 ) -> Steps[ScalarEstimate]:
     home = None if atom is None else atom.cells.centre
     error_model = replace((yield from _within(here, None, n0, counted)), home=home)
     return ScalarEstimate(
-        error_model.value, error_model, TOO_LITTLE if error_model.none_seen else remark
+        error_model.value, error_model, TOO_LITTLE if error_model.none_seen else status
     )
 
 
@@ -294,7 +292,7 @@ def _within(
 
 
 @dataclass(frozen=True, slots=True)
-class SumErrorModel(PlacedBounds):
+class SumErrorModel(Clipped, SizedByBounds):
     """A noisy clipped sum (all in lattice steps).
 
     ``noisy`` is the sum of values clipped to [lo, hi] with its ``noise``; the noisy count is for
@@ -303,9 +301,6 @@ class SumErrorModel(PlacedBounds):
     noise may explain the others, all have it.
     """
 
-    lattice: Lattice
-    lo: int
-    hi: int
     noisy: int
     noise: NoisyTerm
     count: int
@@ -315,12 +310,10 @@ class SumErrorModel(PlacedBounds):
 
     @property
     def counted(self) -> Counted:
-        """The count and its noise."""
         return Counted(Fraction(self.count), (self.count_noise,))
 
     @property
     def value(self) -> Fraction:
-        """The released sum in the data's unit."""
         return self._steps * Fraction(self.lattice.step)
 
     @property
@@ -336,11 +329,6 @@ class SumErrorModel(PlacedBounds):
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
 
-    def too_little(self, alpha: float) -> bool:
-        if self.outside is None:
-            return False
-        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, (False,))
-
     def interval(self, level: float, tail: float | None) -> Interval:
         """Noise, rounding, and under a tail assumption the clipped records."""
         alpha, first, last = 1 - level, self.lattice.first, self.lattice.last
@@ -350,8 +338,7 @@ class SumErrorModel(PlacedBounds):
         elif self.too_little(alpha):
             return Interval(most * min(self.lattice.lo, 0.0), most * max(self.lattice.hi, 0.0))
         else:
-            below = self._side(0.45 * alpha, tail, -self.lo if self.lo > first else None)
-            above = self._side(0.45 * alpha, tail, self.hi if self.hi < last else None)
+            below, above = (self.side_bound(0.45 * alpha, tail, side) for side in (0, 1))
             # More records outside than any tail explains may be anywhere in the range.
             excess = 0.0 if self.outside is None else self.outside.excess(0.1 * alpha)
             below += excess * (self.lo - first)
@@ -361,65 +348,52 @@ class SumErrorModel(PlacedBounds):
             max(self.noisy + above + 0.5 * most, self._steps) * self.lattice.step,
         )
 
-    def _side(self, alpha: float, tail: float, distance: int | None) -> float:
-        """Bound on noise and clipped excess of a side; None: it is cut at the range's own end."""
-        if distance is None or self.outside is None:
-            return self.noise.bound(2 * alpha)
-        noise, factor = self.noise.noise, self.noise.factor
-        return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
-
-    @property
-    def condition(self) -> str:
-        return "" if self.outside is None else "assumes tails of index 3 or lighter"
-
     def assumption(self, tail: float | None) -> str:
         if self.outside is None:
             return "interval() covers the noise and assumes nothing: no value is clipped."
         if tail is None:
-            return clipped_in_words(self, "sum", "the noise")
-        return f"{tail_in_words(tail)} No released number can check that assumption."
+            return self.clipped_in_words("sum", "the noise")
+        return tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {
-            "clip": clip_ends(self),
+            "clip": self.clip,
             "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
             "clipped_at_most": 0.0 if self.outside is None else self.outside.at_most(0.05),
         }
 
 
-SUMS: tuple[Row[ClusterOption, Release], ...] = (
-    Row(
+SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
+    spec.Row(
         "sum",
         "adaptive",
         BOTH_CLUSTERS,
         "sum",
         "sum with noise on the scale of the data's own size",
-        lambda column, lattice, event, options: adaptive_sum(
-            column, ranged(lattice), event, clusters=options.clusters
-        ),
+        adaptive_sum,
     ),
-    Row(
+    spec.Row(
         "sum",
         "bounded",
         BOTH_CLUSTERS[:1],
         "sum",
         "sum with noise on the scale of the range, for ranges known to be tight",
-        lambda column, lattice, event, options: bounded_sum(column, ranged(lattice), event),
+        bounded_sum,
     ),
 )
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         sum,
         SUMS,
-        shows_between("sum", "within=(-1e9, 1e9), ", 1.9e8, 2.1e8),
+        spec.shows_between("sum", "within=(-1e9, 1e9), ", 1.9e8, 2.1e8),
         command="people.parquet income --within=0,1e9 --epsilon 1",
         options=CLUSTERS_HELP,
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a sum",
-            error_between("sum(within=(0, 1e9), sd=5e4, n=20_000, epsilon=1)", "1e5", "5e6"),
+            spec.error_between("sum(within=(0, 1e9), sd=5e4, n=20_000, epsilon=1)", "1e5", "5e6"),
             command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=lambda run: run.table.total() * run.step,
             rows_help=False,

@@ -48,11 +48,13 @@ from modicum.statistics.drawn_interval import (
     distances,
 )
 from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.base import Integers, Read
 from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 
 
+@documented
 def trimmed_mean(
     column: str | None = None,
     *,
@@ -74,39 +76,31 @@ def trimmed_mean(
 
     Parameters
     ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    {column}
     trim : int, float, Fraction, decimal string
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like. At ε = 1 and ±1e9 some
-        110 records should be trimmed on each side; the status says if they are not.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {within}
+        At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
+        are not.
+    {price}
+    {step}
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the price. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
+    {returns}
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; trim or level out of range.
+    {raises}
+        If trim or level is out of range.
 
     Notes
     -----
+    {missing}
+
     Inverse sensitivity mechanism (Asi and Duchi 2020) with a length that is exact for a share of
-    a private number of records, and linear between its levels (Durfee 2025). Missing values
-    (null, NaN) are dropped; infinities are clamped to the range. Errors never depend on values.
+    a private number of records, and linear between its levels (Durfee 2025).
 
     Examples
     --------
@@ -119,6 +113,7 @@ def trimmed_mean(
     return TRIMMED_MEAN.query(spec.column_name(column), lattice, price, options)
 
 
+@documented
 def winsorized_mean(
     column: str | None = None,
     *,
@@ -135,7 +130,31 @@ def winsorized_mean(
     Of n records the floor(trim n) lowest are replaced by the lowest of the others, as many
     highest by the highest of the others, and the mean of all n is estimated. Prefer it over
     :func:`trimmed_mean` where the records beyond the cuts should count as low and high, though
-    not by how much. Parameters, guarantee, missing values and errors are as there.
+    not by how much.
+
+    Parameters
+    ----------
+    {column}
+    trim : int, float, Fraction, decimal string
+        Share of the records replaced on each side, strictly between 0 and 1/2. A float is read as
+        its shortest decimal.
+    {within}
+        It is as for :func:`trimmed_mean`.
+    {price}
+    {step}
+    level : float or None
+        As for :func:`trimmed_mean`.
+
+    {returns}
+
+    {raises}
+        If trim or level is out of range.
+
+    Notes
+    -----
+    {missing}
+
+    The mechanism is that of :func:`trimmed_mean`.
 
     Examples
     --------

@@ -34,6 +34,7 @@ from modicum.statistics.spec import (
     column_names,
     ranged,
 )
+from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.cells import MOST_COLUMNS
@@ -47,6 +48,7 @@ _ROUNDING = 2.0**-30  # of the largest number of the range: a mean of 2^23 rows,
 _LARGEST_TOLERANCE = 1e-3
 
 
+@documented
 def vector_statistic(
     columns: Sequence[str] | None = None,
     *,
@@ -74,34 +76,26 @@ def vector_statistic(
     within : (float, float)
         A public range certain to contain every value of every column. How wide it is matters as
         much as the statistic lets it.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.query.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+    {price}
+    {step}
 
-    Returns
-    -------
-    Query
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
-        unit more or less, if the sensitivities keep their promise. The number of rows is private
-        too.
+    {returns}
+        It holds if the sensitivities keep their promise. The number of rows is private too.
 
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.query.mean`; a statistic that is not an instance of a subclass, is of
-        another number of columns, or whose sensitivities break their promise for a few rows; names
-        that are not different or not text.
+    {raises}
+        If the statistic is not an instance of a subclass, is of another number of columns, or its
+        sensitivities break their promise for a few rows; if names are not different or not text.
 
     Notes
     -----
-    A row with a missing value (null, NaN) in any column is dropped, infinities are moved into the
-    range. All rows are held in memory, so a table in Spark or Dask is refused: collect its columns
-    first. If the statistic fails on the data, all values are drawn
-    about the middle of the range with the widest noise: no error may tell of data. The mechanism is
-    the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2), without the cap of
-    their Algorithm 1; all arithmetic that privacy rests on is in integers. There is no interval:
-    how wide the noise is depends on the data.
+    {missing_rows}
+
+    All rows are held in memory, so a table in Spark or Dask is refused: collect its columns first.
+    If the statistic fails on the data, all values are drawn about the middle of the range with the
+    widest noise: no error may tell of data. The mechanism is the approximate inverse sensitivity
+    mechanism (Asi and Duchi 2020, M.2), without the cap of their Algorithm 1; all arithmetic that
+    privacy rests on is in integers. There is no interval: how wide the noise is depends on the
+    data.
 
     Examples
     --------
