@@ -14,7 +14,7 @@ from benchmarks.quantiles import answers
 from benchmarks.targets import Target
 from modicum import Query
 from modicum.release import Release
-from modicum.status import USABLE
+from modicum.status import USABLE, judged
 
 FAR = 10  # half-widths
 _DRAWS = 400
@@ -37,7 +37,7 @@ def released(question: Query[Release], x: Floats, seed: str) -> Seen:
     """Release once."""
     (answer,) = answers(question, CachedReader(x), seed, 1)
     lower, upper = answer.error_model.interval(0.95, 3)
-    return Seen(float(answer.value), lower, upper, answer.verdict("array").code)
+    return Seen(float(answer.value), lower, upper, judged(answer.status, answer.error_model).code)
 
 
 @dataclass(frozen=True, slots=True)
