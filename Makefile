@@ -44,7 +44,7 @@ SLOW := $(BIN)/$(PYTEST) -m slow -o faulthandler_timeout=3600
 test-all: test slow lowest wheel test-engines lowest-engines test-server test-opendp test-sklearn  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, OpenDP and scikit-learn
 
 .PHONY: slow
-slow: slow-audit slow-laws slow-estimators slow-rest  ## the slow tests, part by part: slow-audit, slow-laws, slow-estimators, slow-rest
+slow: slow-audit slow-laws slow-statistics slow-rest  ## the slow tests, part by part: slow-audit, slow-laws, slow-statistics, slow-rest
 
 .PHONY: slow-audit
 slow-audit: .venv/.dev
@@ -54,13 +54,13 @@ slow-audit: .venv/.dev
 slow-laws: .venv/.dev
 	$(SLOW) tests/laws tests/mechanisms
 
-.PHONY: slow-estimators
-slow-estimators: .venv/.dev
-	$(SLOW) tests/estimators
+.PHONY: slow-statistics
+slow-statistics: .venv/.dev
+	$(SLOW) tests/statistics
 
 .PHONY: slow-rest
 slow-rest: .venv/.dev
-	$(SLOW) tests --ignore tests/audit --ignore tests/laws --ignore tests/mechanisms --ignore tests/estimators
+	$(SLOW) tests --ignore tests/audit --ignore tests/laws --ignore tests/mechanisms --ignore tests/statistics
 
 MUTANTS := $(BIN)/python -m tests.mutants --jobs $(WORKERS)
 

@@ -28,7 +28,7 @@ from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares, ClippedSum, Count
 from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import Tails
-from tests.estimators.test_location import OwnMedian
+from tests.statistics.test_location import OwnMedian
 
 WITHIN = (-1e9, 1e9)
 LATTICE = Lattice.within(WITHIN)

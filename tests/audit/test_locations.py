@@ -22,7 +22,7 @@ from modicum.statistics import score_lengths
 from modicum.statistics.monotone_statistic import expectile_score
 from modicum.statistics.score_lengths import PointMasses, ScoreLengths, ScoreTable, trimmed_by_rank
 from tests.audit.literal import mean_length, one_draw
-from tests.estimators.test_location import OwnMedian
+from tests.statistics.test_location import OwnMedian
 
 NARROW = {"within": (-8, 8), "step": 1}
 ABOVE = {"within": (4, 12), "step": 1}

@@ -50,7 +50,7 @@ FAULTS = (
         f"{_SUMS}:BinCounts.begin",
         'side="left"',
         'side="right"',
-        "estimators/test_histogram.py",
+        "statistics/test_histogram.py",
     ),
     Fault(
         "tails-not-capped",
@@ -106,7 +106,7 @@ FAULTS = (
         f"{_ORDER}:TrimPoints.points",
         "count * self.share.numerator // self.share.denominator",
         "-(-count * self.share.numerator // self.share.denominator)",
-        "summaries/test_trim_points.py estimators/test_trimmed.py",
+        "summaries/test_trim_points.py statistics/test_trimmed.py",
     ),
     Fault(
         "trim-one-side",
@@ -114,7 +114,7 @@ FAULTS = (
         f"{_ORDER}:TrimPoints.points",
         "return lower, count - lower",
         "return lower, max(lower, count - lower - 1)",
-        "summaries/test_trim_points.py estimators/test_trimmed.py",
+        "summaries/test_trim_points.py statistics/test_trimmed.py",
     ),
     Fault(
         "cuts-sum",
@@ -324,7 +324,7 @@ FAULTS = (
         "sources/reader.py:_complete",
         "~np.isnan(block).any(axis=1)",
         "~np.isnan(block).all(axis=1)",
-        "sources/test_reader.py sources/test_remote_vectors.py estimators/test_mean_vector.py",
+        "sources/test_reader.py sources/test_remote_vectors.py statistics/test_mean_vector.py",
     ),
     Fault(
         "arrow-null-list-as-it-stands",

@@ -13,8 +13,8 @@ _EVENTS = "privacy/test_events.py"
 _COMPOSE = "privacy/test_compose.py"
 _LEDGER = "privacy/ledger/test_ledger.py"
 _DAMAGE = "privacy/ledger/test_damage.py"
-_LIVE = "runners/test_live.py"
-_GROUPS = "runners/test_groups.py"
+_LIVE = "runtime/test_live.py"
+_GROUPS = "runtime/test_groups.py"
 
 FAULTS = (
     # What an event costs.
@@ -379,7 +379,7 @@ FAULTS = (
         "runtime/query.py:Query.event",
         "ApproxDP(self.budget.amount, self.budget.delta)",
         "event_of(self.budget)",
-        "estimators/test_delta_of_vectors.py",
+        "statistics/test_delta_of_vectors.py",
     ),
     # What carries out a question.
     Fault(

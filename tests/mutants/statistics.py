@@ -110,7 +110,7 @@ FAULTS = (
         "statistics/quantile.py",
         "END_SHARE = INTERVAL_SHARE / 2",
         "END_SHARE = INTERVAL_SHARE",
-        "estimators/test_quantile.py",
+        "statistics/test_quantile.py",
     ),
     Fault(
         "trimmed-ends-rounded-down",
@@ -118,7 +118,7 @@ FAULTS = (
         "statistics/trimmed.py:_ceiling",
         "low = low + (count - 1)",
         "low = low + 0",
-        "estimators/test_trimmed_levels.py",
+        "statistics/test_trimmed_levels.py",
     ),
     Fault(
         "trimmed-cut-stands-still",
@@ -126,7 +126,7 @@ FAULTS = (
         "statistics/trimmed.py:_highest",
         "cuts.trimmed(size) - m for size in sizes",
         "0 * size for size in sizes",
-        "estimators/test_trimmed_levels.py",
+        "statistics/test_trimmed_levels.py",
     ),
     Fault(
         "own-radii-constant",
@@ -135,7 +135,7 @@ FAULTS = (
         "statistics/vector_statistic.py:MeanOfRange.sensitivities",
         "len(rows) - np.arange(levels)",
         "len(rows) + 0 * np.arange(levels)",
-        "estimators/test_vector_statistic.py",
+        "statistics/test_vector_statistic.py",
     ),
     Fault(
         "own-radii-without-slack",
@@ -143,7 +143,7 @@ FAULTS = (
         "statistics/vector_statistic.py:Sensitivities.measured",
         "+ slack for each",
         "for each",
-        "estimators/test_vector_statistic.py",
+        "statistics/test_vector_statistic.py",
     ),
     Fault(
         "scores-not-clipped",
@@ -151,7 +151,7 @@ FAULTS = (
         "statistics/score_lengths.py:PointMasses.of",
         "np.clip(places, lo, hi)",
         "np.maximum(places, lo)",
-        "estimators/test_score_lengths.py",
+        "statistics/test_score_lengths.py",
     ),
     Fault(
         "exchanged-rows-one-norm",
@@ -167,7 +167,7 @@ FAULTS = (
         "papers/huang2021.py:_bound",
         "return 1, root",
         "return 1, 1",
-        "audit/test_vectors.py estimators/test_mean_vector_kinds.py",
+        "audit/test_vectors.py statistics/test_mean_vector_kinds.py",
     ),
     # What an answer says of itself.
     Fault(
@@ -192,7 +192,7 @@ FAULTS = (
         "statistics/count.py:CountErrorModel.interval",
         "self.noise.tail_bound(1 - level)",
         "0.7 * self.noise.tail_bound(1 - level)",
-        "estimators/test_coverage.py",
+        "statistics/test_coverage.py",
     ),
     Fault(
         "mean-interval-narrow",
@@ -200,7 +200,7 @@ FAULTS = (
         "statistics/mean.py:MeanErrorModel.interval",
         "below, above = self.reaches(1 - level, tail)",
         "below, above = (0.7 * each for each in self.reaches(1 - level, tail))",
-        "estimators/test_coverage.py",
+        "statistics/test_coverage.py",
     ),
     Fault(
         "quantile-ends-narrow",
@@ -208,7 +208,7 @@ FAULTS = (
         "statistics/quantile.py:RankPlan.of",
         "math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)",
         "math.ceil(0.7 * (ends + math.log(1 / (0.45 * alpha))) * rank)",
-        "estimators/test_quantile.py estimators/test_coverage.py",
+        "statistics/test_quantile.py statistics/test_coverage.py",
     ),
     Fault(
         "variance-of-noise",

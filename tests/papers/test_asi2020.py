@@ -15,7 +15,7 @@ from modicum.papers import asi2020
 from modicum.papers.asi2020 import gradient, inverse_sensitivity
 from modicum.runtime.replay import Run
 from modicum.statistics.monotone_statistic import expectile_score, huber_score
-from tests.estimators.test_location import OwnMedian
+from tests.statistics.test_location import OwnMedian
 
 NARROW = {"within": (-8, 8), "step": 1}
 DATA = [(), (3,), (-8, 0, 0, 5), (1, 1, 1, 1, 8), (-8, -8, -8, 8)]

@@ -13,7 +13,7 @@ from modicum.mechanisms.additive import LaplaceNoise
 from modicum.statistics.bounds import Rough
 from modicum.statistics.outside import Counted, NoisyTerm, Outside
 from modicum.statistics.spread import VarianceErrorModel, spread_interval
-from tests.estimators.test_quantile import answers
+from tests.statistics.test_quantile import answers
 
 WITHIN = (-1e9, 1e9)
 SHAPES = {

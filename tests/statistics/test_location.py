@@ -16,7 +16,7 @@ from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, radius_grid
 from modicum.statistics.location import LocationPlan
-from tests.estimators.test_quantile import SHAPES, answers
+from tests.statistics.test_quantile import SHAPES, answers
 
 WITHIN = (-1e9, 1e9)
 

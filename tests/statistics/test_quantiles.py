@@ -11,7 +11,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.statistics.quantiles import FEW, MOST_JOINT
-from tests.estimators.test_quantile import SHAPES, Remembering
+from tests.statistics.test_quantile import SHAPES, Remembering
 
 WITHIN = (-1e9, 1e9)
 

@@ -7,7 +7,7 @@ import pytest
 
 from modicum import query as ask
 from modicum.status import USABLE
-from tests.estimators.test_quantile import answers
+from tests.statistics.test_quantile import answers
 
 N = 2000
 

@@ -14,7 +14,7 @@ from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.trimmed import LevelPlan
-from tests.estimators.test_quantile import SHAPES, WITHIN, answers
+from tests.statistics.test_quantile import SHAPES, WITHIN, answers
 
 
 def exact(statistic: str, data, trim: float) -> float:

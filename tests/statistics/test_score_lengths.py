@@ -21,7 +21,7 @@ from modicum.statistics.score_lengths import (
     trimmed_by_rank,
 )
 from modicum.summaries.cells import Cells
-from tests.estimators.test_quantile import answers
+from tests.statistics.test_quantile import answers
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 SINGLE = tuple(range(17))
