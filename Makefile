@@ -41,7 +41,7 @@ test: lint  ## lint, check types and layers, run the quick tests
 SLOW := $(BIN)/$(PYTEST) -m slow -o faulthandler_timeout=3600
 
 .PHONY: test-all
-test-all: test slow lowest wheel test-engines lowest-engines test-server test-opendp test-sklearn  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, OpenDP and scikit-learn
+test-all: test docs slow lowest wheel test-engines lowest-engines test-server test-opendp test-sklearn  ## the same with the documentation, the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, OpenDP and scikit-learn
 
 .PHONY: slow
 slow: slow-audit slow-laws slow-statistics slow-rest  ## the slow tests, part by part: slow-audit, slow-laws, slow-statistics, slow-rest

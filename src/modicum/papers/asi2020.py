@@ -291,8 +291,9 @@ def gradient(
 
     Notes
     -----
-    P(t) ∝ exp(-ε |sum of ψ(x - t)| / (2 L)) on the lattice, L the largest |ψ| between two values of
-    the range. Missing values, infinities and cells are as for :func:`inverse_sensitivity`.
+    P(t) ∝ exp(-ε abs(sum of ψ(x - t)) / (2 L)) on the lattice, L the largest abs(ψ) between two
+    values of the range. Missing values, infinities and cells are as for
+    :func:`inverse_sensitivity`.
 
     Examples
     --------
@@ -443,7 +444,7 @@ def gradient_regression(
 
     Notes
     -----
-    P(θ) ∝ exp(-ε |sum of g(θ; x, y)| / (2 L)) on the list, g = (residual clipped to ±cap) times
+    P(θ) ∝ exp(-ε abs(sum of g(θ; x, y)) / (2 L)) on the list, g = (residual clipped to ±cap) times
     (1, x / reach), and L = sqrt(2) cap. A row with a missing value (null, NaN) in any column is
     dropped; all rows are held in memory.
 

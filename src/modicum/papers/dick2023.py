@@ -10,25 +10,25 @@ Algorithm 3  :func:`subset_mean`       [subset_mean.2], [subset_mean.3] two thre
                                        [subset_mean.4] the mean between them
 Algorithm 4  :func:`subset_monotone`   [locations.11] a count, [locations.12], [locations.13] two
                                        thresholds, [locations.14] a value
-Algorithm 5  :func:`~modicum.papers.asi2020.inverse_sensitivity`, which is (M.1) of Asi and Duchi
-===========  ====================================================================================
+===========  ========================  ===========================================================
 
+Algorithm 5 is :func:`~modicum.papers.asi2020.inverse_sensitivity`, (M.1) of Asi and Duchi.
 Algorithms 3 and 4 also answer ``modicum.mean`` and ``modicum.monotone_statistic`` with
 ``method="subset"``.
 docs/proofs/subset_mean.md (Algorithms 2 and 3), locations.md (4) and level_sets.md (5) have the
 proofs, with the same labels.
 
-Differs from the text of Algorithm 3, which is not private: the lattice is public (the text's window
-depends on |D|), t is a public integer (the text's depends on |D|), records are clipped to the
-thresholds (the text adds noise to the unclipped sum), and thresholds that cross are sorted. The
-inner mean is Algorithm 3 of Kulesza, Suresh and Wang 2023. Optimality needs n > 2t.
+Differs from the text of Algorithm 3, which is not private: the lattice is public (the text's
+window depends on ``|D|``), t is a public integer (the text's depends on ``|D|``), records are
+clipped to the thresholds (the text adds noise to the unclipped sum), and thresholds that cross are
+sorted. The inner mean is Algorithm 3 of Kulesza, Suresh and Wang 2023. Optimality needs n > 2t.
 
 Differs from the text of Algorithm 4, which moves the 3r/2 extreme records on each side outwards (a
 record changes up to three of those kept), has the thresholds at rank r/4 (the proof needs 7r/4),
-takes the rank from above from |D|, and draws with exp(-len). Here the 3r/2 lowest records and as
-many highest are deleted, then all beyond the thresholds, and P(t) ∝ exp(-ε len(t) / 4) on what is
-left, between the thresholds. The constants are the theorem's: r = (32/ε) ln(6R/(ηβ)), β the step of
-the lattice and η = β/(2R). Use it for the theorem, not for accuracy.
+takes the rank from above from ``|D|``, and draws with exp(-len). Here the 3r/2 lowest records and
+as many highest are deleted, then all beyond the thresholds, and P(t) ∝ exp(-ε len(t) / 4) on what
+is left, between the thresholds. The constants are the theorem's: r = (32/ε) ln(6R/(ηβ)), β the
+step of the lattice and η = β/(2R). Use it for the theorem, not for accuracy.
 """
 
 from __future__ import annotations

@@ -3,15 +3,15 @@
 Records are lattice integers in [lo, hi], the ends of the public range, to which every value is
 clipped; w = hi - lo. Each algorithm releases two integers from which a count and a mean follow:
 
-========================  =======================  ========================================
-paper                     query                    pair
-========================  =======================  ========================================
-Algorithm 1               :func:`independent_mean` sum and count, half of ε each
-Algorithm 2               :func:`shifted_mean`     the sum about the middle, and the count
-Algorithm 3               :func:`transformed_mean` [bounded_mean.4] sums of x - lo and of hi - x,
+=======================  ========================  ===============================================
+paper                    query                     pair
+=======================  ========================  ===============================================
+Algorithm 1              :func:`independent_mean`  sum and count, half of ε each
+Algorithm 2              :func:`shifted_mean`      the sum about the middle, and the count
+Algorithm 3              :func:`transformed_mean`  [bounded_mean.4] sums of x - lo and of hi - x,
                                                    all of ε
-a remark to Algorithm 3   :func:`staircase_mean`   the same pair with one staircase
-========================  =======================  ========================================
+a remark to Algorithm 3  :func:`staircase_mean`    the same pair with one staircase
+=======================  ========================  ===============================================
 
 Algorithm 3 is the best of them, and what a mean that searches falls back on
 (:func:`mean_in_range`). docs/proofs/bounded_mean.md has the proofs, with the same labels.
