@@ -257,7 +257,7 @@ def test_a_statistic_of_ones_own_is_planned_as_the_same_one_by_name() -> None:
     own, named = plan.monotone_statistic(statistic=score, **asked), plan.huber(width=SD, **asked)
     assert own.error == pytest.approx(named.error, rel=1e-3)
     assert own.events == named.events
-    assert str(own).startswith("plan for a statistic of your own of 500 rows")
+    assert str(own).startswith("plan for your own statistic of 500 rows")
     brought = plan.monotone_statistic(statistic=OwnMedian(), **asked)
     assert brought.error == pytest.approx(plan.median(**asked).error, rel=0.3)
 

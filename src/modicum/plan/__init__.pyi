@@ -128,7 +128,7 @@ def clipped_mean_vector(
     step: float | None = None,
     unit: Unit | None = None,
 ) -> Plan:
-    """Plan the means of several columns, clipped about 0: the error, or the ε or the number of rows that an error needs.
+    """Plan a mean vector clipped about 0: the error, or the ε or the number of rows that an error needs.
 
     The noise grows with the distance of the rows from 0, so with ``mean``.
 
@@ -1116,7 +1116,7 @@ def monotone_statistic(
     method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
     unit: Unit | None = None,
 ) -> Plan:
-    """Plan a statistic of your own: the error, or the ε or the number of rows that an error needs.
+    """Plan your own statistic: the error, or the ε or the number of rows that an error needs.
 
     The synthetic data have it where the sum of a score is 0, or in the middle of level 0 of
     boundaries, which are asked for tables as large as planned.

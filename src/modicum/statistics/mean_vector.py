@@ -196,7 +196,7 @@ STATISTICS = (
         command="changes.csv age,height,weight --within=-1e9,1e9 --rho 0.5",
         tail=True,
         plan=Planned(
-            "the means of several columns, clipped about 0",
+            "a mean vector clipped about 0",
             """>>> guess = dict(within=(-1e9, 1e9), sd=[1.0] * 4, n=2000, rho="0.5")
 >>> clipped_mean_vector(**guess).error < clipped_mean_vector(**guess, mean=100).error
 True""",

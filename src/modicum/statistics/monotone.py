@@ -117,7 +117,7 @@ STATISTICS = (
             10500,
         ),
         plan=Planned(
-            "a statistic of your own",
+            "your own statistic",
             """>>> import numpy as np
 >>> from modicum import Score
 >>> smooth = Score("smooth median", lambda v: np.tanh(v / 1e4), growth=0, width=3e4)
