@@ -10,17 +10,13 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from benchmarks.targets import table
-from benchmarks.vector_baselines import coinpress, plan
+from benchmarks.vector_baselines import clipped_mean, coinpress, plan, shifted
 from benchmarks.vectors import ours
-from benchmarks.vectors import released as answer
-from modicum.exact.lattice import Lattice
-from modicum.papers.huang2021 import exchange_mean_vector
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 Floats = NDArray[np.float64]
 OUT = Path(__file__).parent / "out"
 
-STEP = 2.0**-6  # to which CM and Shifted-CM round
 STEPS = (1, 2, 3, 4, 10)
 COINPRESS = tuple(f"COINPRESS t={t}" for t in STEPS)
 TOLD = tuple(f"{name}, told σ" for name in COINPRESS)
@@ -36,16 +32,14 @@ Huang, Liang and Yi (2021), *Instance-optimal mean estimation under differential
 {{about}}
 
 L2 errors, the mean over trials without the largest and the smallest tenth, as in the paper. It made
-100 trials at each point; here there are {{work:,}}/d of them, from {FEWEST} to {MOST}, and the CSV
-file has their number and the standard error of each mean. CM and Shifted-CM are
-`modicum.papers.huang2021.exchange_mean_vector`, with values rounded to multiples of 2^-6 and a
-range of ±2 R/sqrt(d) for every component. COINPRESS and PLAN are in
+100 trials at each point; here there are {{work:,}}/d of them, from {FEWEST} to {MOST},
+and the CSV file has their number and the standard error of each mean. The other methods are in
 `benchmarks/vector_baselines.py`, from their papers and the constants of their released programs:
 COINPRESS takes the covariance for the identity ("told σ": it knows the largest standard deviation
-instead), PLAN is as written, and their noise is floating-point noise. All of them know the number
-of rows and the radius R, and ρ protects a *changed* row. `modicum.mean_vector` gets the range ±1e9
-for every component, does not know the number of rows, and ρ protects a row *more or less*; with ρ/4
-a changed row is protected with ρ, as by the others.
+instead), PLAN and Shifted-CM are as written. All of them know the number of rows and the radius R,
+and ρ protects a *changed* row; their noise is floating-point noise. `modicum.mean_vector` gets the
+range ±1e9 for every component, does not know the number of rows, and ρ protects a row *more or
+less*; with ρ/4 a changed row is protected with ρ, as by the others.
 """
 
 
@@ -58,12 +52,6 @@ class Point:
     rho: float
     radius: float
     rows: Callable[[Generator], tuple[Floats, Floats, float]]
-
-    @property
-    def lattice(self) -> Lattice:
-        """What CM and Shifted-CM know: a norm is at most 2 R."""
-        wide = 2 * float(self.radius / np.sqrt(self.d))
-        return Lattice.within((-wide, wide), STEP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +89,10 @@ def released(point: Point, names: Sequence[str], seed: list[int]) -> dict[str, f
     x, truth, sd = point.rows(rng)
     rho, radius = point.rho, point.radius
     wide = radius / np.sqrt(point.d)
-
-    def exchange(*, shifted: bool) -> Floats:
-        ends = (point.lattice.lo, point.lattice.hi)
-        asked = exchange_mean_vector(rows=len(x), within=ends, shifted=shifted, rho=rho, step=STEP)
-        return answer(asked, x, f"{seed}, shifted {shifted}")
-
     methods: dict[str, Callable[[], Floats]] = {
         "non-private": lambda: x.mean(axis=0),
-        "CM": lambda: exchange(shifted=False),
-        "Shifted-CM": lambda: exchange(shifted=True),
+        "CM": lambda: clipped_mean(x, rho, 2 * radius, rng),
+        "Shifted-CM": lambda: shifted(x, rho, 2 * radius, rng),
         "PLAN": lambda: plan(x, rho, wide, rng),
         "modicum": lambda: ours(x, rho, f"{seed}"),
         QUARTER: lambda: ours(x, rho / 4, f"{seed}, a quarter"),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from modicum.summaries.vectors import Rotation
+from benchmarks.vector_baselines import STEPS
 from reproduce.huang2021.measure import (
     COINPRESS,
     QUARTER,
@@ -70,9 +70,5 @@ def across_means(found: Found, name: str) -> Floats:
 def enough_rows(found: Found) -> NDArray[np.bool_]:
     """At which points the noise of a median's rank is below a tenth of the rows."""
     points = [point for panel in found.panels for point in panel.points]
-    turned = [Rotation.of(point.lattice, point.d) for point in points]
-    noise = [
-        np.sqrt((2 * r.reach).bit_length() * 4 * r.padded / (2 * p.rho))
-        for r, p in zip(turned, points, strict=True)
-    ]
-    return np.array(noise) < N / 10
+    noise = np.array([np.sqrt(STEPS * 4 * p.d / (2 * p.rho)) for p in points])
+    return noise < N / 10
