@@ -55,7 +55,6 @@ def pairs(most: int) -> list[tuple[np.ndarray, np.ndarray]]:
     ],
     ids=lambda r: f"{r.statistic}-{r.budget.kind}",
 )
-@pytest.mark.one_in(2)
 def test_two_columns_keep_their_claim(request_) -> None:
     values = {"count": ((0,), (150,), (10**6,)), "interval of column 0": (1023 - 256,)}
     report = audit.check(request_, pairs(2)[::2], values=values, widths=WIDTHS)
@@ -82,7 +81,6 @@ def test_two_columns_keep_their_claim(request_) -> None:
     ],
     ids=["first missed", "last missed", "first far", "last far"],
 )
-@pytest.mark.one_in(2)
 def test_columns_that_are_left_out_keep_the_claim(request_, count, values) -> None:
     """With no interval, or with one that misses the rows: by lists of fits, and by products."""
     forced = {"count": ((count,),), **values}
