@@ -10,6 +10,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy, SystemEntropy
 from modicum.privacy.ledger.book import Ledger
 from modicum.serialise import from_text
+from modicum.statistics.registry import REGISTRY
 
 WITHIN = (-1e6, 1e6)
 
@@ -277,3 +278,32 @@ def test_a_wrong_question_charges_nothing(curator, url) -> None:
 
 def test_it_shows_its_account_and_no_password(curator, url) -> None:
     assert repr(curator) == f"Curator(pandas data, unit=one row, account 'p' of {url})"
+
+
+OPTIONS_IN_LEDGERS = {
+    "cdf": "CutsOption(cuts=(5.0, 6.0))",
+    "count": "NoOption()",
+    "expectile": "LocationOption(statistic=Score(name='expectile(0.9)', growth=1, width=None, "
+    "homogeneous=True, bends=((0.0, 1),)), level=0.95)",
+    "histogram": "CutsOption(cuts=(5.0, 6.0, 8.0))",
+    "iqr": "RangeOption(between=(Fraction(1, 4), Fraction(3, 4)), level=0.95)",
+    "mean": "ClusterOption(clusters='clip')",
+    "pca": "ComponentsOption(components=1)",
+    "quantile": "QuantileOption(q=Fraction(9, 10), level=0.95)",
+    "quantiles": "QuantilesOption(qs=(Fraction(1, 2),), interval=True, fine=1)",
+    "trimmed_mean": "TrimOption(trim=Fraction(1, 10), level=0.95)",
+    "vector_statistic": "OwnVectorOption(statistic=MeanOfRange('mean'))",
+}
+
+
+@pytest.mark.parametrize("statistic", OPTIONS_IN_LEDGERS)
+def test_options_are_written_as_they_were(statistic) -> None:
+    """A ledger knows a query again by this text: an option that is renamed loses its releases."""
+    row = next(row for row in REGISTRY if row.statistic == statistic)
+    assert repr(row.options[0]) == OPTIONS_IN_LEDGERS[statistic]
+
+
+def test_every_kind_of_option_has_its_text_in_ledgers() -> None:
+    kinds = {repr(option).partition("(")[0] for row in REGISTRY for option in row.options}
+    known = {text.partition("(")[0] for text in OPTIONS_IN_LEDGERS.values()}
+    assert kinds == {*known, "BinsOption"}

@@ -421,14 +421,14 @@ class GroupedRelease(Mapping[Any, Release]):
         return "\n\n".join(parts)
 
     def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.array_release/2``).
+        """Write everything as one JSON object (``schema: modicum.grouped/2``).
 
         ``groups`` is a list, in order, of objects with ``key`` and ``release``; ``usable`` is
         whether the answer of any can be used.
         """
         json = import_module("json")
         record = {
-            "schema": "modicum.array_release/2",
+            "schema": "modicum.grouped/2",
             "statistic": self.statistic,
             "column": self.column,
             "by": self.by,

@@ -11,7 +11,7 @@ from modicum import query as ask
 from modicum.audit.trail import Family
 from modicum.errors import InvalidArgument, MissingColumn
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import laplace
+from modicum.mechanisms.additive import Additive, laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
 from modicum.release import Release, ScalarEstimate
@@ -132,6 +132,28 @@ def test_a_leak_fails_the_check(begin) -> None:
     assert report.leak is not None
     assert report.leak.kind == LEAKY[begin]
     assert "LEAK" in str(report)
+
+
+class FailsOnRecords(Additive):
+    __slots__ = ()
+
+    def log_density(self, outcome):
+        if self.values[0]:
+            raise ValueError("a record")
+        return super().log_density(outcome)
+
+
+def failing_mechanism(event: Event) -> Steps[ScalarEstimate]:
+    n = yield from counted()
+    noisy = laplace([n], l1=1, epsilon=ONE)
+    (n,) = yield from draw("count", FailsOnRecords(noisy.values, noisy.noise, noisy.stated))
+    return ScalarEstimate(Fraction(n), None, OK)
+
+
+def test_a_mechanism_that_fails_on_some_data_is_a_leak() -> None:
+    leak = audit.leaks(query(failing_mechanism), DATA, [(7,)])
+    assert leak is not None
+    assert leak.kind == "error"
 
 
 def test_an_error_of_public_arguments_is_raised() -> None:

@@ -82,6 +82,12 @@ def test_a_known_coin_is_the_comparison_with_its_probability(theta) -> None:
         assert coin.toss_many(1, Words(word, rest)).tolist() == [expected]
 
 
+def test_a_known_coin_of_next_to_nothing_tosses_many() -> None:
+    """The lower end of an enclosure may be below zero."""
+    coin = KnownCoin(lambda digits: (Fraction(-1, 10**digits), Fraction(1, 10**digits)))
+    assert not coin.toss_many(100, SeededEntropy(1)).any()
+
+
 class Words(Listed):
     """The first word is that of a vector."""
 

@@ -85,14 +85,19 @@ class Family:
         query = readers[0].fitted(query)
         return cls(query, query.allowance, tuple(data), readers)
 
-    def start(self, draws: Draws) -> tuple[list[Run], Leak | None]:
-        """Start all runs, each with as many outcomes as it takes, and compare what they show."""
+    def start(self, draws: Draws, *, densities: bool = False) -> tuple[list[Run], Leak | None]:
+        """Start all runs, each with as many outcomes as it takes, and compare what they show.
+
+        With ``densities``, a mechanism that some data make fail at an outcome is seen too.
+        """
 
         def begin(reader: Reader) -> Run:
             run = Run(self.query, self.event, reader)
             for _, outcome in draws:
                 if run.waiting is None:
                     break
+                if densities:
+                    run.waiting.log_density(outcome)
                 run.give(outcome)
             return run
 
@@ -187,4 +192,4 @@ def leaks(query: Query[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Le
     True
     """
     draws = tuple((f"draw {i}", outcome) for i, outcome in enumerate(outcomes, start=1))
-    return Family.of(query, data).start(draws)[1]
+    return Family.of(query, data).start(draws, densities=True)[1]

@@ -167,7 +167,7 @@ class KnownCoin:
     def __init__(self, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> None:
         lower, upper = bounds(40)
         self._bounds = bounds
-        self._sure: int = math.floor(lower * 2**_WORD)
+        self._sure: int = max(0, math.floor(lower * 2**_WORD))
         self._never: int = math.ceil(upper * 2**_WORD)
 
     def toss(self, entropy: Entropy) -> bool:

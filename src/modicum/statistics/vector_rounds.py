@@ -511,6 +511,9 @@ class VectorErrorModel:
     def assumption(self, tail: float | None) -> str:
         cover = (
             "the intervals cover the noise of all components and of the number of rows at once, "
+            if self.rows_noise is not None
+            else "the intervals cover the noise of all components at once if the number of rows is "
+            "as given, "
         )
         if tail is None:
             return cover + "but not what was clipped off the rows outside the ball."

@@ -392,6 +392,10 @@ class VectorStatisticOption(Options):
 
     statistic: Sensitivities
 
+    def __repr__(self) -> str:
+        # A ledger holds this text, to know a query again: it keeps its first name.
+        return f"OwnVectorOption(statistic={self.statistic!r})"
+
     @classmethod
     def of(cls, statistic: object, columns: Columns, lattice: Lattice) -> VectorStatisticOption:
         """Check the statistic, on small data sets too, and that it fits the columns and the range.
