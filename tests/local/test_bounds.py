@@ -9,7 +9,7 @@ import pytest
 from modicum import local, shuffle
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.mean import WindowRound
+from modicum.local.mean import WindowRound, _Beyond
 from modicum.local.tree import TreeCells, best_tree
 
 
@@ -47,6 +47,34 @@ def test_a_mean_of_mostly_equal_values_is_found_in_a_range_like_theirs(kind, eps
     assert error < most
     assert error < 4 * found.standard_error + 0.02 * (within[1] - within[0]) * found.clipped
     assert found.standard_error < most
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.one_in(2)
+def test_few_answers_leave_nobody_out_of_a_tight_range(kind) -> None:
+    """[local.12]: 2,500 people say where the numbers are, each about one of 16 levels."""
+    within, data, _most = KINDS[kind]
+    errors = []
+    for seed in range(10):
+        x = data(np.random.default_rng(seed), 10_000)
+        found = played(local.mean(within=within, epsilon=1, session=f"{seed:032x}"), x, seed)
+        errors.append((found.value - x.mean()) / found.standard_error)
+    assert np.sum(np.abs(errors) > 2.5) <= 1
+
+
+@pytest.mark.parametrize("low", [0, -1000])
+def test_where_others_are_about_a_common_value_follows_the_likelihood(low) -> None:
+    """Others beyond the nodes of the four finest of eight levels, seen or not."""
+    covers = [(low - 4**k, low + 4**k) for k in range(8, 0, -1)]
+    seen = np.array([0.0] * 4 + [0.2] * 4)
+    for deviation, expected in ((0.01, covers[3]), (0.03, covers[3]), (0.5, None)):
+        beyond = _Beyond(seen, np.full(8, deviation**2), covers)
+        assert beyond.around_common_value() == expected
+    # Noise that hides the level makes the bounds wider; a share of exactly 0 excludes nobody.
+    unsure = _Beyond(seen, np.full(8, 0.08**2), covers).around_common_value()
+    assert unsure is None or unsure[1] > covers[3][1]
+    nobody = _Beyond(np.zeros(8), np.full(8, 1e-6), covers)
+    assert nobody.around_common_value() is None
 
 
 @pytest.mark.parametrize("kind", ["20 % yes", "90 % zero"])

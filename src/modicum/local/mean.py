@@ -31,7 +31,7 @@ from modicum.local.protocol import (
     local_budget,
     pure_share,
 )
-from modicum.local.tree import SymbolRound, TreeCells, TreeRound
+from modicum.local.tree import SymbolRound, TreeCells, TreeRound, heaviest_path
 from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.budget import Number
@@ -208,12 +208,12 @@ def mean(
 # Round 1: bounds from answers about where the numbers are; what is left out is small.
 
 _SURE = 4.0  # standard deviations from which on a part of the range is believed in
+_FINE = 4  # nodes that are so many times smaller hold a part of the people
 _LEAST = 0.01  # quantiles farther out are not read
 _RANKS = 3.5  # deviations of a level's share within which no quantile is read
 _REACH = 3.37  # standard deviations of a normal distribution at its bounds, by any quantiles
-_SEEN, _SEEN_ATOM = 3.5, 2.0  # deviations from which on people beyond the bounds are believed in
-_UNSEEN = 0.02  # share of people beyond a single cell that has to be excluded
-_UNLIKELY = 1.5  # deviations above what is left beyond wider bounds
+_SEEN = 3.5  # deviations from which on people beyond the bounds are believed in
+_LOST = 0.01  # most probability of others beyond bounds about a common value
 _MOST_NODES = 6  # of a level that hold the bounds
 _SAMPLED = 0.05  # most variance of a share of people beyond, by who is asked
 
@@ -230,29 +230,38 @@ def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, i
     anywhere, and a quartile only if they made up a quarter.
     [local.11] People beyond these bounds are seen together at all levels whose nodes are as large.
     If they are significant, the bounds are widened to where they end, and once more by half.
-    [local.12] Where both quantiles lie in one cell there is no scale to go by: most people have one
-    value, and the others may be anywhere. If it cannot be excluded that there are others, the
-    bounds are those of the range.
+    [local.12] If most people have one value there is no scale to go by, and the others may be
+    anywhere. Then the bounds are the narrowest beyond which others are unlikely.
     """
-    fitted, everything = asked.distribution(answers, sure=_SURE), (cells.first, cells.last)
+    fitted = asked.distribution(answers, sure=_SURE)
     quantile = min(0.25, max(_LEAST, _RANKS * asked.level_deviation(len(answers.values))))
     deviate = -NormalDist().inv_cdf(quantile)
     low, high = (cells.edge(fitted.rank(q)) for q in (quantile, 1 - quantile))
+    common = _common_value(asked, answers, cells, high - low)
+    if common is not None:
+        beyond = _beyond(asked, answers, cells, common - cells.size, common + cells.size)
+        return _half_wider(cells, beyond.around_common_value())
     # 2 distances beyond the quartiles.
     room = math.ceil((_REACH / deviate - 1) / 2 * (high - low)) + cells.size
-    atom = high - low <= cells.size
     low, high = _within(cells, low - room, high + room)
     beyond = _beyond(asked, answers, cells, low, high)
-    if not beyond.covers:
+    share, deviation = beyond.found()
+    if share < _SEEN * deviation:
         return low, high
-    share, deviation, excluded = beyond.found()
-    if share < (_SEEN_ATOM if atom else _SEEN) * deviation:
-        return everything if atom and excluded > _UNSEEN else (low, high)
-    wide = beyond.widened(share, atom=atom)
-    if wide is None:
-        return everything
-    half = (wide[1] - wide[0]) // 2
-    return _within(cells, wide[0] - half, wide[1] + half)
+    return _half_wider(cells, beyond.widened(share))
+
+
+def _common_value(asked: TreeRound, answers: Answers, cells: TreeCells, spread: int) -> int | None:
+    """A value that most people have, if there is one, in lattice integers.
+
+    A distribution as wide as ``spread``, the distance of its quantiles, leaves little in a node
+    that is much smaller. If the heaviest path holds most people there, the quantiles were noise.
+    """
+    tree = asked.tree
+    cell, path = heaviest_path(tree, asked.estimates(answers)[0])
+    sizes = cells.size * tree.branching ** np.arange(tree.depth - 1, -1, -1)
+    fine = path[sizes * _FINE <= max(spread, cells.size * _FINE)]
+    return cells.edge(cell) if spread <= cells.size or fine.mean() > 1 / 2 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +276,7 @@ class _Beyond:
     variances: Floats
     covers: list[tuple[int, int]]
 
-    def found(self) -> tuple[float, float, float]:
+    def found(self) -> tuple[float, float]:
         """Return the largest share in deviations of all runs up to the finest level, and its run's.
 
         The share beyond a level's nodes only grows from the root down, so the average over the
@@ -277,29 +286,52 @@ class _Beyond:
         means = np.cumsum(weights * self.shares[::-1]) / np.cumsum(weights)
         deviations = 1 / np.sqrt(np.cumsum(weights))
         best = int(np.argmax(means / deviations))
-        return float(means[best]), float(deviations[best]), float(means[-1] + 2 * deviations[-1])
+        return float(means[best]), float(deviations[best])
 
-    def widened(self, share: float, *, atom: bool) -> tuple[int, int] | None:
+    def widened(self, share: float) -> tuple[int, int] | None:
         """Return bounds beyond which less than a quarter of ``share`` is left; None for everything.
 
         Where the sum over all finer levels of what their shares exceed that quarter by, by weight,
         is largest. With a half it would be the likeliest level, if the share beyond drops to
-        nothing there; to stop too early is the worse mistake. About an ``atom`` it also has to be
-        unlikely that half of ``share`` is left.
+        nothing there; to stop too early is the worse mistake.
         """
         excess = (self.shares - share / 4) / self.variances
-        sums = np.cumsum(excess[::-1])[::-1]
-        level = int(np.argmax(sums)) - 1
-        if level < 0:
-            return None
-        weights = 1 / self.variances[: level + 1]
-        left = float(weights @ self.shares[: level + 1] / weights.sum())
-        likely = left + _UNLIKELY / math.sqrt(weights.sum()) < share / 2
-        return self.covers[level] if likely or not atom else None
+        level = int(np.argmax(np.cumsum(excess[::-1])[::-1])) - 1
+        return self.covers[level] if level >= 0 else None
+
+    def around_common_value(self) -> tuple[int, int] | None:
+        """Return the narrowest bounds beyond which others are unlikely; None for everything.
+
+        Notes
+        -----
+        [local.12] Either there are no others, or a share s of the people lies beyond the nodes of
+        level k and all finer ones, and nobody beyond those of coarser levels. The likelihood of k
+        is that of its best s: others too few to be seen are not excluded. With 1/4 of the prior
+        there are none, with 1/4 they lie beyond all nodes, as the other answer of two does in a
+        tight range; all levels between are equally likely.
+        """
+        weights, levels = 1 / self.variances, len(self.shares)
+        information, sums = (np.cumsum(x[::-1])[::-1] for x in (weights, weights * self.shares))
+        share = np.clip(sums / information, 0.0, 1.0)
+        gains = np.append(share * (sums - share * information / 2), 0.0)
+        prior = np.full(levels + 1, 1 / 2 / max(1, levels - 1))
+        prior[[0, -1]] = 1 / 4
+        chances = prior * np.exp(gains - gains.max())
+        lost = np.cumsum(chances[:-1]) / chances.sum()
+        taken = np.flatnonzero(lost <= _LOST)
+        return self.covers[int(taken[-1])] if len(taken) else None
 
 
 def _within(cells: TreeCells, low: int, high: int) -> tuple[int, int]:
     return max(low, cells.first), min(high, cells.last)
+
+
+def _half_wider(cells: TreeCells, found: tuple[int, int] | None) -> tuple[int, int]:
+    """Bounds and half their width on either side; the range, if there are none."""
+    if found is None:
+        return cells.first, cells.last
+    half = (found[1] - found[0]) // 2
+    return _within(cells, found[0] - half, found[1] + half)
 
 
 def _beyond(asked: TreeRound, answers: Answers, cells: TreeCells, low: int, high: int) -> _Beyond:
