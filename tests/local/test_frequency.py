@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from modicum.local.frequency import Oracle, oracle
 from modicum.local.mean_vector import signs
 from modicum.local.protocol import digits, pick, words
-from modicum.local.tree import Oracle, oracle
 
 ONE = Fraction(1)
 
@@ -88,3 +88,29 @@ def test_public_words_are_the_same_for_everybody_and_differ_between_sessions() -
     assert (one == again).all()
     assert not (one == other).any()
     assert set(signs(b"a", 64).tolist()) == {-1, 1}
+
+
+def test_one_answer_varies_as_it_says() -> None:
+    """[local.6], [local.7]: the covariance of a level's estimates by all outcomes, held by f."""
+    for each in (Oracle(4, 4, False, Fraction(1)), Oracle(25, 5, True, Fraction(1))):
+        f = np.random.default_rng(each.nodes).dirichlet(np.ones(each.nodes))
+        spread = each.free_spread(f)
+        if each.hashed:
+            keys = np.stack(np.divmod(np.arange(25), 5))
+            symbol = (keys.T @ np.stack([np.arange(25) % 5, np.arange(25) // 5])) % 5
+        else:
+            symbol = np.arange(4)[None]
+        # A key, a client's node and an answer, with their joint probability.
+        lie = (1 - each.hit) / (each.symbols - 1)
+        cover = np.zeros((each.nodes, each.nodes))
+        for key in symbol:
+            for node, share in enumerate(f):
+                for answer in range(each.symbols):
+                    chance = each.hit if answer == key[node] else lie
+                    hits = (key == answer) - each.false_hit
+                    found = hits / (each.hit - each.false_hit) - f
+                    cover += share * chance / len(symbol) * np.outer(found, found)
+        assert np.diag(cover) == pytest.approx(each.spread(f))
+        if not each.hashed:
+            # What is left of independent estimates once they add up to 1.
+            assert np.diag(spread) - np.outer(spread, spread) / spread.sum() == pytest.approx(cover)

@@ -9,10 +9,11 @@ from scipy import stats
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
+from modicum.local.frequency import TreeRound
 from modicum.local.mean import WindowRound, best_window
 from modicum.local.mean_vector import NORM, GaussianRound, clipped, rotated, unrotated
 from modicum.local.protocol import words
-from modicum.local.tree import Tree, TreeRound
+from modicum.local.tree import Tree
 from modicum.mechanisms.window_response import Window
 
 DRAWS = 20_000

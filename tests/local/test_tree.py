@@ -106,6 +106,36 @@ def test_the_stated_deviation_is_that_of_prefixes(tree, information) -> None:
     assert prefix_deviation(tree, information) == pytest.approx(math.sqrt(variances.mean()))
 
 
+@pytest.mark.parametrize("tree", [Tree(4, 3), Tree(3, 2), Tree(7, 1), Tree(2, 10)])
+def test_the_variance_of_a_fit_is_that_of_prefixes(tree) -> None:
+    """Exact, for any variances of nodes; of a tree whose last level is looked at in part too."""
+    rng = np.random.default_rng(tree.cells)
+    noise = [rng.uniform(0.1, 3.0, tree.nodes(level)) / 1e6 for level in range(1, tree.depth + 1)]
+    looked: dict[int, np.ndarray] = {}
+
+    def shares(level, nodes):
+        looked[level] = nodes
+        return np.full(len(nodes), float(tree.branching) ** -level)
+
+    def spread(level, held):
+        return noise[level - 1][looked[level]]
+
+    found = fit_distribution(tree, shares, np.full(tree.depth, 1e6), spread=spread)
+    assert (len(found.shares) < tree.cells) == (tree.depth == 10)
+    starts, ends = found.edges[:-1], found.edges[1:]
+    normal = np.zeros((len(starts), len(starts)))
+    for level, nodes in looked.items():
+        size = tree.branching ** (tree.depth - level)
+        inside = (starts >= nodes[:, None] * size) & (ends <= (nodes[:, None] + 1) * size)
+        normal += (inside.T / noise[level - 1][nodes]) @ inside
+    cover = np.linalg.inv(normal)
+    sums = cover.sum(axis=0)
+    cover -= np.outer(sums, sums) / sums.sum()
+    below = np.clip((np.arange(tree.cells)[:, None] - starts) / (ends - starts), 0.0, 1.0)
+    variances = np.einsum("ij,jk,ik->i", below, cover, below)
+    assert found.variance == pytest.approx(variances.mean(), rel=1e-9)
+
+
 @pytest.mark.parametrize("depth", [1, 3, 20])
 def test_the_last_cell_that_is_taken_is_found_if_nothing_is_noisy(depth) -> None:
     tree = Tree(4, depth)

@@ -21,7 +21,7 @@ FAULTS = (
     Fault(
         "oracle-epsilon",
         "A symbol is answered at 10/7 of the client's ε.",
-        "local/tree.py:Oracle.window",
+        "local/frequency.py:Oracle.window",
         "self.epsilon",
         "self.epsilon * Fraction(10, 7)",
         f"local/test_frequency.py {_SESSION}",
@@ -29,10 +29,26 @@ FAULTS = (
     Fault(
         "oracle-false-hit",
         "Without a hash another node is taken to be hit with probability 1/q.",
-        "local/tree.py:Oracle.false_hit",
+        "local/frequency.py:Oracle.false_hit",
         "1 / self.symbols if self.hashed else (1 - self.hit) / (self.symbols - 1)",
         "1 / self.symbols",
         "local/test_frequency.py",
+    ),
+    Fault(
+        "common-value-unseen",
+        "Quantiles that noise made are believed in where most people have one value.",
+        "local/mean.py:_common_value",
+        "fine.mean() > 1 / 2",
+        "fine.mean() > 2",
+        "local/test_bounds.py",
+    ),
+    Fault(
+        "prefix-variance-half",
+        "A part of a node that is counted below a cell has no variance of its own.",
+        "local/tree.py:_prefix_variance",
+        "before + second * v - moved / total",
+        "before - moved / total",
+        "local/test_tree.py",
     ),
     Fault(
         "window-not-clipped",

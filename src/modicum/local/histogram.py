@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_integer
+from modicum.local.frequency import TreeRound, best_tree
 from modicum.local.protocol import (
     Answers,
     Floats,
@@ -18,7 +19,7 @@ from modicum.local.protocol import (
     pure_share,
     read_column,
 )
-from modicum.local.tree import TreeCells, TreeDistribution, TreeRound, best_tree
+from modicum.local.tree import TreeCells, TreeDistribution
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
@@ -52,7 +53,8 @@ class Distribution:
     clients : int
         Answers it is made of.
     deviation : float
-        Typical standard deviation of the share of clients below a point.
+        Typical standard deviation of the share of clients below a point: the root mean square over
+        all cells.
     """
 
     clients: int
@@ -106,8 +108,7 @@ class Histogram(OneNumber):
     def closed(self, said: Announcement, answers: Answers) -> Distribution:
         asked, count = self.asked(said), len(answers.values)
         fitted = asked.distribution(answers)
-        deviation = asked.deviation(count, mixed=fitted.mixed)
-        return Distribution(count, deviation, self.lattice, self.cells, fitted)
+        return Distribution(count, fitted.deviation(count), self.lattice, self.cells, fitted)
 
     def error(self, clients: int) -> float:
         """Predict the typical error of the share below a point, for that many answers.

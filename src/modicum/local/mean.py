@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
+from modicum.local.frequency import SymbolRound, TreeRound
 from modicum.local.histogram import OneNumber
 from modicum.local.protocol import (
     Answers,
@@ -31,7 +32,7 @@ from modicum.local.protocol import (
     local_budget,
     pure_share,
 )
-from modicum.local.tree import SymbolRound, TreeCells, TreeRound, heaviest_path
+from modicum.local.tree import TreeCells, heaviest_path
 from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.budget import Number

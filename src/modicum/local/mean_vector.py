@@ -21,6 +21,7 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian_many
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_integer
+from modicum.local.frequency import TreeRound
 from modicum.local.protocol import (
     Answers,
     Flags,
@@ -35,7 +36,7 @@ from modicum.local.protocol import (
     numbers_of,
     pure_share,
 )
-from modicum.local.tree import BRANCHING, Shares, Tree, TreeCells, TreeRound, heaviest_path
+from modicum.local.tree import BRANCHING, Shares, Tree, TreeCells, heaviest_path
 from modicum.local.wire import Announcement
 from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian
 from modicum.privacy.budget import Number

@@ -16,6 +16,7 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
+from modicum.local.frequency import TreeRound
 from modicum.local.mean_vector import (
     CENTRES,
     MEANS,
@@ -27,7 +28,7 @@ from modicum.local.mean_vector import (
 )
 from modicum.local.parties import OneTimeClients, Session, Tally
 from modicum.local.protocol import Answers, Floats, Integers, chosen_session, length, words
-from modicum.local.tree import Tree, TreeRound
+from modicum.local.tree import Tree
 from modicum.local.wire import Announcement, frame, head, joined, of_round, packed
 from modicum.privacy.budget import Budget, Number, approx
 from modicum.shuffle.noise import LARGEST_RATE, Poisson, Polya, skellam_variance
