@@ -6,6 +6,7 @@ from reproduce.huang2021.measure import (
     Found,
     Panel,
     against_the_best,
+    as_printed,
     measure,
     show,
     write,
@@ -26,7 +27,7 @@ def run_isotropic(
     """Measure, draw and write the page; if quick, only print."""
     found = measure(number, panels, PLAIN, quick=quick, work=work)
     show(found, across)
-    verdicts = [_as_good(number, found), _shifts(number, found)]
+    verdicts = [_as_good(number, found), _shifts(number, found), as_printed(number, found)]
     verdicts.append(against_the_best(number, found, OTHERS))
     if not quick:
         write(number, found, across, about, verdicts)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from benchmarks.targets import table
 from benchmarks.vector_baselines import clipped_mean, coinpress, plan, shifted
 from benchmarks.vectors import ours
+from benchmarks.vectors import released as answered
+from modicum.papers.huang2021 import exchange_mean_vector
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 Floats = NDArray[np.float64]
@@ -21,6 +23,8 @@ STEPS = (1, 2, 3, 4, 10)
 COINPRESS = tuple(f"COINPRESS t={t}" for t in STEPS)
 TOLD = tuple(f"{name}, told σ" for name in COINPRESS)
 QUARTER = "modicum, ρ/4"
+EXACT = "Shifted-CM, exact"
+STEP = 2.0**-6
 
 FEWEST, MOST = 4, 25
 WORK = 1024  # trials times dimension, as far as these allow
@@ -40,6 +44,12 @@ instead), PLAN and Shifted-CM are as written. All of them know the number of row
 and ρ protects a *changed* row; their noise is floating-point noise. `modicum.mean_vector` gets the
 range ±1e9 for every component, does not know the number of rows, and ρ protects a row *more or
 less*; with ρ/4 a changed row is protected with ρ, as by the others.
+"""
+
+EXACT_NOTES = f"""
+"{EXACT}" is the paper's mechanism as `modicum.papers.huang2021.exchange_mean_vector` has it, in
+integers and with exact noise: it knows the number of rows, and ±2R/sqrt(d) for every component with
+a step of {STEP:g}.
 """
 
 
@@ -94,6 +104,7 @@ def released(point: Point, names: Sequence[str], seed: list[int]) -> dict[str, f
         "CM": lambda: clipped_mean(x, rho, 2 * radius, rng),
         "Shifted-CM": lambda: shifted(x, rho, 2 * radius, rng),
         "PLAN": lambda: plan(x, rho, wide, rng),
+        EXACT: lambda: exchanged(x, rho, 2 * wide, f"{seed}"),
         "modicum": lambda: ours(x, rho, f"{seed}"),
         QUARTER: lambda: ours(x, rho / 4, f"{seed}, a quarter"),
     }
@@ -101,6 +112,12 @@ def released(point: Point, names: Sequence[str], seed: list[int]) -> dict[str, f
         methods[plain] = lambda t=t: coinpress(x, rho, radius, 1.0, t, rng)  # type: ignore[misc]
         methods[told] = lambda t=t: coinpress(x, rho, radius, sd, t, rng)  # type: ignore[misc]
     return {name: float(np.linalg.norm(methods[name]() - truth)) for name in names}
+
+
+def exchanged(x: Floats, rho: float, wide: float, seed: str) -> Floats:
+    """Return the paper's means for exchanged rows, every component within ``wide``."""
+    within = -float(wide), float(wide)
+    return answered(exchange_mean_vector(rows=len(x), within=within, step=STEP, rho=rho), x, seed)
 
 
 def trimmed(errors: Sequence[float]) -> tuple[float, float]:
@@ -163,6 +180,8 @@ def write(number: int, found: Found, across: str, about: str, verdicts: list[Ver
     write_csv(folder / "errors.csv", header, rows)
     picture(found, across, folder / f"figure{number}.png")
     notes = NOTES.format(name=folder.name, about=about.strip(), work=found.work)
+    if EXACT in found.errors[0]:
+        notes += EXACT_NOTES
     title = f"Huang, Liang and Yi 2021, Figure {number}"
     write_readme(folder / "README.md", title, notes, verdicts)
 
@@ -196,9 +215,24 @@ def _style(name: str) -> dict[str, object]:
         "CM": {"color": "tab:brown", "lw": 1.1, "marker": "v"},
         "Shifted-CM": {"color": "tab:red", "marker": "s"},
         "PLAN": {"color": "tab:orange", "marker": "^"},
+        EXACT: {"color": "tab:red", "ls": ":", "marker": "x"},
         "modicum": {"color": "tab:blue", "marker": "D", "lw": 2},
         QUARTER: {"color": "tab:blue", "ls": "-.", "marker": "d"},
     }[name]
+
+
+def as_printed(number: int, found: Found) -> Verdict:
+    """The paper's mechanism in integers beside the same in floating-point numbers."""
+    ratio = found.ratio(EXACT, ["Shifted-CM"])
+    mean = float(np.exp(np.log(ratio).mean()))
+    return Verdict(
+        f"Figure {number}",
+        "(not the paper's) in integers, with exact noise and radii in quarters of an octave, "
+        "Shifted-CM errs as in floating-point numbers",
+        f"{ratio.min():.2f} to {ratio.max():.2f} times the error, {mean:.2f} in the geometric mean",
+        "no ratio above 1.25",
+        bool(ratio.max() <= 1.25),
+    )
 
 
 def against_the_best(number: int, found: Found, others: Sequence[str]) -> Verdict:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.vector_baselines import STEPS
 from reproduce.huang2021.measure import (
     COINPRESS,
+    EXACT,
     QUARTER,
     TOLD,
     Floats,
@@ -24,8 +25,8 @@ MEANS = (0.0, 5.0, 10.0)
 OURS = ("modicum", QUARTER)
 FEW = "the noise moves a median's rank by a tenth of the rows or more"
 OTHERS = (*COINPRESS, "PLAN", "Shifted-CM")
-PLAIN = ("non-private", *COINPRESS, "CM", "Shifted-CM", "PLAN", *OURS)
-UNEVEN = ("non-private", *COINPRESS, *TOLD, "Shifted-CM", "PLAN", *OURS)
+PLAIN = ("non-private", *COINPRESS, "CM", "Shifted-CM", EXACT, "PLAN", *OURS)
+UNEVEN = ("non-private", *COINPRESS, *TOLD, "Shifted-CM", EXACT, "PLAN", *OURS)
 
 Variances = Callable[[int, Generator], Floats]
 

@@ -9,6 +9,7 @@ from reproduce.huang2021.measure import (
     Found,
     Panel,
     against_the_best,
+    as_printed,
     measure,
     show,
     write,
@@ -29,7 +30,7 @@ def run_uneven(
     """Measure, draw and write the page; if quick, only print."""
     found = measure(number, panels, UNEVEN, quick=quick, work=work)
     show(found, across)
-    verdicts = [_better(number, found)]
+    verdicts = [_better(number, found), as_printed(number, found)]
     verdicts.append(against_the_best(number, found, (*OTHERS, *TOLD)))
     if not quick:
         write(number, found, across, about, verdicts)
