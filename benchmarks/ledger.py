@@ -12,7 +12,7 @@ from benchmarks.targets import Target, table
 from modicum.privacy.ledger.book import Ledger
 from tests.privacy.ledger.server import MISSING, Server, programs
 
-PRICE = mo.pure("0.001")
+COST = mo.pure("0.001")
 BODY = "x" * 5_000  # a mean's release is about that long
 
 
@@ -61,20 +61,20 @@ def _row(store: str, url: str, before: int, rounds: int, targets: list[Target]) 
     with made._store.transaction(write=True) as db:
         db.rows("CREATE TABLE bare (x TEXT)")
     for number in range(before):
-        made.charge("p", PRICE, request="", key=f"before {number}")
+        made.charge("p", COST, request="", key=f"before {number}")
 
     def bare(_: int) -> None:
         with made._store.transaction(write=True) as db:
             db.rows("INSERT INTO bare VALUES (:x)", x="x" * 300)
 
     def charge(_: int) -> None:
-        made.charge("p", PRICE, request="x" * 300)
+        made.charge("p", COST, request="x" * 300)
 
     def keyed(number: int) -> None:
-        made.charge("p", PRICE, request="x" * 300, key=f"k{number}")
+        made.charge("p", COST, request="x" * 300, key=f"k{number}")
 
     def released(_: int) -> None:
-        made.record(made.charge("p", PRICE, request="x" * 300), BODY)
+        made.record(made.charge("p", COST, request="x" * 300), BODY)
 
     times: dict[Callable[[int], None], list[float]] = {
         each: [] for each in (bare, charge, keyed, released)

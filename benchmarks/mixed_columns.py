@@ -14,7 +14,7 @@ from modicum.array_release import ArrayRelease
 from modicum.exact.entropy import SeededEntropy
 
 WITHIN = (-1e6, 1e6)
-PRICES = ({"epsilon": 1}, {"rho": "0.05"})
+COSTS = ({"epsilon": 1}, {"rho": "0.05"})
 ABSURD = 100  # times the largest slope of least squares
 Floats = NDArray[np.float64]
 
@@ -22,13 +22,13 @@ Floats = NDArray[np.float64]
 def mixed_columns(fits: int) -> tuple[str, list[Target]]:
     """Return two tables and their targets."""
     regressions = [
-        _regression(name, data, price, fits) for name, data in _tables() for price in PRICES
+        _regression(name, data, cost, fits) for name, data in _tables() for cost in COSTS
     ]
     covariances = [
-        _covariance(n, share, price, fits)
+        _covariance(n, share, cost, fits)
         for n in (5_000, 40_000, 400_000)
         for share in (0.02, 0.05, 0.1, 0.2, 0.3)
-        for price in PRICES
+        for cost in COSTS
     ]
     absurd = sum(each for _, each, _ in regressions)
     fifth = {row[0]: quantile for row, _, quantile in regressions if row[1] == "ε = 1"}
@@ -52,7 +52,7 @@ and the codes. Dummies: three normal columns and five 0/1 ones, of which all slo
 
 {
             table(
-                ["data", "price", "least squares", "R²", "held", "codes"],
+                ["data", "cost", "least squares", "R²", "held", "codes"],
                 [row for row, _, _ in regressions],
             )
         }
@@ -64,7 +64,7 @@ covariances at once, of 95 %; how often a 0/1 column was left out, and the codes
 
 {
             table(
-                ["rows", "share of ones", "price", "held", "left out", "codes"],
+                ["rows", "share of ones", "cost", "held", "left out", "codes"],
                 [row for row, _ in covariances],
             )
         }""",
@@ -99,22 +99,22 @@ def _tables() -> Iterator[tuple[str, Floats]]:
     yield "card, 3,010 x 16", card[[*used[:-1], *regions, "lwage"]].to_numpy(dtype=np.float64)
 
 
-def _released(data: Floats, name: str, price: dict, seed: object) -> ArrayRelease:
-    budget = modicum.zcdp(1) if "rho" in price else modicum.pure(1)
+def _released(data: Floats, name: str, cost: dict, seed: object) -> ArrayRelease:
+    budget = modicum.zcdp(1) if "rho" in cost else modicum.pure(1)
     curator = modicum.Curator(data, budget=budget, entropy=SeededEntropy(repr(seed)))
-    return getattr(curator, name)(within=WITHIN, **price)
+    return getattr(curator, name)(within=WITHIN, **cost)
 
 
 def _least_squares(x: Floats, y: Floats) -> Floats:
     return np.linalg.lstsq(np.column_stack([np.ones(len(y)), x]), y, rcond=None)[0]
 
 
-def _regression(name: str, data: Floats, price: dict, fits: int) -> tuple[list[str], int, float]:
+def _regression(name: str, data: Floats, cost: dict, fits: int) -> tuple[list[str], int, float]:
     """One row of the table, how many fits are absurd, and the 5 % quantile."""
     x, y = data[:, :-1], data[:, -1]
     plain, codes, scores, held, absurd = _least_squares(x, y), Counter(), [], [], 0
     for fit in range(fits):
-        found = _released(data, "linear_regression", price, (name, fit))
+        found = _released(data, "linear_regression", cost, (name, fit))
         codes[found.code] += 1
         scores.append(_score(x, y, found.values))
         absurd += (
@@ -130,7 +130,7 @@ def _regression(name: str, data: Floats, price: dict, fits: int) -> tuple[list[s
     quantile = float(np.quantile(scores, 0.05))
     row = [
         name,
-        _priced(price),
+        _charged(cost),
         f"{_score(x, y, plain):.3f}",
         f"{np.median(scores):.3f} {quantile:.3f}",
         f"{np.mean(held):.2f}" if held else "-",
@@ -139,13 +139,13 @@ def _regression(name: str, data: Floats, price: dict, fits: int) -> tuple[list[s
     return row, absurd, quantile
 
 
-def _covariance(n: int, share: float, price: dict, fits: int) -> tuple[list[str], float]:
+def _covariance(n: int, share: float, cost: dict, fits: int) -> tuple[list[str], float]:
     """One row of the table, and the share of releases that held."""
     rng, codes, held, lost = default_rng(n), Counter(), [], []
     for release in range(fits if n < 400_000 else max(fits // 4, 2)):
         data = np.column_stack([rng.normal(size=(n, 2)), rng.random((n, 2)) < share])
         true = np.cov(data.T, bias=True)
-        found = _released(data, "covariance", price, (n, share, release))
+        found = _released(data, "covariance", cost, (n, share, release))
         lower, upper = found.interval()
         held.append(bool(((lower <= true) & (true <= upper)).all()))
         lost.append(float((np.diag(found.values)[2:] == 0).mean()))
@@ -153,7 +153,7 @@ def _covariance(n: int, share: float, price: dict, fits: int) -> tuple[list[str]
     row = [
         f"{n:,}",
         f"{share:.0%}",
-        _priced(price),
+        _charged(cost),
         f"{np.mean(held):.2f}",
         f"{np.mean(lost):.2f}",
         _counted(codes),
@@ -165,8 +165,8 @@ def _score(x: Floats, y: Floats, coefficients: Floats) -> float:
     return float(1 - np.mean((y - coefficients[0] - x @ coefficients[1:]) ** 2) / np.var(y))
 
 
-def _priced(price: dict) -> str:
-    ((name, amount),) = price.items()
+def _charged(cost: dict) -> str:
+    ((name, amount),) = cost.items()
     return f"{'ε' if name == 'epsilon' else 'ρ'} = {amount}"
 
 

@@ -214,8 +214,8 @@ are given a norm that no user has. A library that is missing, or lacks what it n
 def _least_row(d: int, settings: Settings) -> list[str]:
     """The fewest rows, of those of the ladder, at which components of d columns are found."""
     found = [
-        next((n for n in LADDER if _clear(n, d, price, settings)), None)
-        for price in ({"epsilon": 1}, {"rho": RHO})
+        next((n for n in LADDER if _clear(n, d, cost, settings)), None)
+        for cost in ({"epsilon": 1}, {"rho": RHO})
     ]
     return [str(d), *(f"more than {LADDER[-1]:,}" if n is None else f"{n:,}" for n in found)]
 
@@ -232,12 +232,12 @@ better than a random plane.
 {table(["columns", "ours, ε = 1", f"ours, ρ = {RHO}"], rows)}"""
 
 
-def _clear(n: int, d: int, price: dict, settings: Settings) -> bool:
+def _clear(n: int, d: int, cost: dict, settings: Settings) -> bool:
     x = _spiked(n, d)
     best = np.linalg.eigvalsh(np.cov(x.T))[::-1]
     middle = (best[:COMPONENTS].sum() / best.sum() + COMPONENTS / d) / 2
     ours = _Ours(x, f"least {n} x {d}")
-    shares = [_captured(x, ours.components(price)) for _ in range(settings.ladder_fits)]
+    shares = [_captured(x, ours.components(cost)) for _ in range(settings.ladder_fits)]
     return float(np.quantile(shares, 0.1)) > middle
 
 
@@ -254,15 +254,15 @@ class _Ours:
     def __init__(self, data: Floats, label: str) -> None:
         self._data, self._label, self._asked = data, label, 0
 
-    def ask(self, name: str, price: dict, **more: object) -> Floats:
+    def ask(self, name: str, cost: dict, **more: object) -> Floats:
         self._asked += 1
-        budget = modicum.zcdp(1) if "rho" in price else modicum.pure(1)
+        budget = modicum.zcdp(1) if "rho" in cost else modicum.pure(1)
         entropy = SeededEntropy(f"moments {self._label} {self._asked}")
         curator = modicum.Curator(self._data, budget=budget, entropy=entropy)
-        return getattr(curator, name)(within=WITHIN, **price, **more).values
+        return getattr(curator, name)(within=WITHIN, **cost, **more).values
 
-    def components(self, price: dict) -> Floats:
-        return self.ask("pca", price, components=COMPONENTS)
+    def components(self, cost: dict) -> Floats:
+        return self.ask("pca", cost, components=COMPONENTS)
 
 
 def _least_squares(x: Floats, y: Floats) -> Floats:

@@ -93,7 +93,7 @@ def quantiles(effort: Effort) -> tuple[str, list[Target]]:
 {effort.datasets} data sets of lognormal(10.8, 0.9), {effort.releases} releases of each. Errors are
 relative to `numpy.quantile`; ranks are those by which a point misses q n; "tight" is the same
 release within the data's own ends, which are not public. The interval is at 95 %; without it
-(`level=None`) nearly the whole price goes to the point.
+(`level=None`) nearly the whole cost goes to the point.
 
 {table(_HEADER, rows)}"""
     return text, [*targets, *_speed(effort)]

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Rows = Callable[[Generator, int, int], Floats]
 
 WITHIN = (-1e6, 1e6)
-PRICES: dict[str, dict[str, float]] = {"ρ = 0.5": {"rho": 0.5}, "ε = 1": {"epsilon": 1}}
+COSTS: dict[str, dict[str, float]] = {"ρ = 0.5": {"rho": 0.5}, "ε = 1": {"epsilon": 1}}
 FAR = 10  # half-widths
 
 
@@ -97,13 +97,13 @@ class Found:
     far: int
 
 
-def study(kind: Kind, n: int, d: int, price: str, releases: int) -> Found:
+def study(kind: Kind, n: int, d: int, cost: str, releases: int) -> Found:
     """Release means of fresh rows."""
     errors, relative, held, fine, silent, far = [], [], 0, 0, 0, 0
     for k in range(releases):
         x = np.clip(kind.rows(default_rng([13, n, d, k]), n, d), *WITHIN)
-        question = query.mean_vector(within=WITHIN, **PRICES[price])
-        answer = released(question, x, f"{kind.name} {n} {d} {price} {k}")
+        question = query.mean_vector(within=WITHIN, **COSTS[cost])
+        answer = released(question, x, f"{kind.name} {n} {d} {cost} {k}")
         truth, values = x.mean(axis=0), np.array([float(value) for value in answer.values])
         lower, upper = answer.error_model.intervals(0.95, 3)
         holds = bool(((lower <= truth) & (truth <= upper)).all())
@@ -124,18 +124,18 @@ def kinds(sizes: tuple[int, ...], releases: int, most: int) -> tuple[str, list[T
     rows: list[list[str]] = []
     targets: list[Target] = []
     far, silent = 0, {kind.name: [0, 0] for kind in KINDS}
-    for kind, n, d, price in product(KINDS, sizes, (1, 2, 8), PRICES):
-        promise = _promise(kind, n, d, price)
+    for kind, n, d, cost in product(KINDS, sizes, (1, 2, 8), COSTS):
+        promise = _promise(kind, n, d, cost)
         if promise is None and n * d > most:
             continue
-        found = study(kind, n, d, price, releases)
+        found = study(kind, n, d, cost, releases)
         far += found.far
         silent[kind.name][0] += found.silent
         silent[kind.name][1] += releases
         if promise is not None:
             measured = found.relative if kind.name.startswith("0/1") else found.errors
             targets.append(Target(*promise, float(np.mean(measured)), ""))
-        rows.append([kind.name, f"{n:,}", str(d), price, *_cells(found, releases)])
+        rows.append([kind.name, f"{n:,}", str(d), cost, *_cells(found, releases)])
     worst, each = max(silent.values(), key=lambda pair: pair[0] / max(pair[1], 1))
     margin = 2 * math.sqrt(0.05 * 0.95 / max(each, 1))
     share = worst / max(each, 1)
@@ -143,7 +143,7 @@ def kinds(sizes: tuple[int, ...], releases: int, most: int) -> tuple[str, list[T
         Target("mean vector, misses by ten half-widths with code ok", 0, far, ""),
         Target("mean vector, worst kind, misses with code ok", 0.07, share, "", margin=margin),
     ]
-    header = ["rows", "n", "d", "price", "error", "median relative error", "covered", 'code "ok"']
+    header = ["rows", "n", "d", "cost", "error", "median relative error", "covered", 'code "ok"']
     words = (
         f"Kinds of rows, values within ±1e6, {releases} releases each; the intervals are the "
         "default ones, of all components at once:"
@@ -161,11 +161,11 @@ def _cells(found: Found, releases: int) -> list[str]:
     ]
 
 
-def _promise(kind: Kind, n: int, d: int, price: str) -> tuple[str, float] | None:
+def _promise(kind: Kind, n: int, d: int, cost: str) -> tuple[str, float] | None:
     """What was promised of one row of the table, and its limit."""
     limits = {400_000: 0.03, 2_000_000: 0.01}
-    if kind.name == "lognormal(0, 1.5)" and d == 2 and price == "ρ = 0.5" and n in limits:
+    if kind.name == "lognormal(0, 1.5)" and d == 2 and cost == "ρ = 0.5" and n in limits:
         return f"mean vector, {kind.name}, d = 2, n = {n:,}, error", limits[n]
     if kind.name == "0/1, 2 %" and d == 1 and n == 400_000:
-        return f"mean vector, {kind.name}, n = {n:,}, {price}, relative error", 0.05
+        return f"mean vector, {kind.name}, n = {n:,}, {cost}, relative error", 0.05
     return None

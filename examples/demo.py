@@ -20,7 +20,7 @@ RANGE = 1e9
 GUESSES = (100, 100_000)
 RUNS = 200
 EPSILON = pure(1).amount
-COUNT_SHARE = EPSILON / 50  # of a guessed mean's price, as in modicum
+COUNT_SHARE = EPSILON / 50  # of a guessed mean's cost, as in modicum
 
 
 def guessed_mean(values: np.ndarray, bound: float) -> float:

@@ -373,15 +373,15 @@ def main() -> None:
     if args.json:
         print(json.dumps(found))
         return
-    prices = {
+    costs = {
         "sum": "a sum in shares, ε = 1",
         "mean": "a mean from single messages, ε = 4 for each",
         "vector": "a mean vector, ε = 2, δ = 1e-8",
     }
     print(f"{args.clients:,} people, {args.workers} workers")
-    for kind, price in prices.items():
+    for kind, cost in costs.items():
         one = found[kind]
-        print(f"\n{price}")
+        print(f"\n{cost}")
         for name in ("truth", "value"):
             print(f"  {name:9}" + "".join(f"{x:12.6f}" for x in one[name]))
         beside = "" if kind == "sum" else ", without the effect of clipping to drawn bounds"

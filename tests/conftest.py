@@ -11,7 +11,7 @@ import pytest
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave (ε, δ) prices to the slow tests; skip the examples of an extra that is missing.
+    """Leave (ε, δ) costs to the slow tests; skip the examples of an extra that is missing.
 
     Each buys the pure law: test_an_approximate_budget_is_spent_as_a_pure_one.
     """

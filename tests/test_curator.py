@@ -33,7 +33,7 @@ def curator_of(data, budget=None, **more) -> mo.Curator:
     )
 
 
-def test_it_charges_the_whole_price_once(data) -> None:
+def test_it_charges_the_whole_cost_once(data) -> None:
     curator = curator_of(data)
     release = curator.mean(within=WITHIN, epsilon="0.7")
     assert curator.spent == mo.pure("0.7")
@@ -52,11 +52,11 @@ def test_it_refuses_to_overspend_and_charges_nothing(data) -> None:
     assert curator.remaining.amount == 0
 
 
-@pytest.mark.parametrize("price", [{"epsilon": "0.3"}, {"rho": "0.3"}, {"budget": mo.zcdp("0.3")}])
-def test_a_zcdp_account_takes_pure_and_zcdp_releases(data, price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": "0.3"}, {"rho": "0.3"}, {"budget": mo.zcdp("0.3")}])
+def test_a_zcdp_account_takes_pure_and_zcdp_releases(data, cost) -> None:
     curator = curator_of(data, mo.zcdp(1))
-    release = curator.sum(within=WITHIN, **price)
-    expected = Fraction(9, 200) if "epsilon" in price else Fraction(3, 10)
+    release = curator.sum(within=WITHIN, **cost)
+    expected = Fraction(9, 200) if "epsilon" in cost else Fraction(3, 10)
     assert curator.spent.amount == expected
     kind = release.event.kind
     assert total([e.event for e in release.transcript], kind) == release.event.cost(kind)
@@ -179,7 +179,7 @@ def test_one_shots_say_who_is_protected(data) -> None:
         mo.count(data, epsilon=1, unit=3)
 
 
-def test_a_negative_price_is_no_refund(data) -> None:
+def test_a_negative_cost_is_no_refund(data) -> None:
     curator = curator_of(data)
     curator.count(epsilon=1)
     with pytest.raises(mo.InvalidArgument, match="at least 0"):

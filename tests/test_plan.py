@@ -292,7 +292,7 @@ def test_the_same_question_has_the_same_plan() -> None:
     assert first == second
 
 
-def test_events_add_up_to_the_price() -> None:
+def test_events_add_up_to_the_cost() -> None:
     for found in (
         plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7", method="subset"),

@@ -70,11 +70,11 @@ def test_few_rows_have_intervals_without_a_bound() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
-def test_a_price_and_a_size_are_found(name) -> None:
+def test_a_cost_and_a_size_are_found(name) -> None:
     make, options = PLANS[name]
     asked = {**WIDE, **options, "sd": [3.0, 1.0, 1.0], "correlation": 0.3, "error": 0.05}
-    price = make(**asked, n=3000)
-    assert price.error <= 0.05
+    cost = make(**asked, n=3000)
+    assert cost.error <= 0.05
     size = make(**asked, epsilon=1)
     assert size.error <= 0.05
     assert 10 < size.n < 100_000

@@ -45,7 +45,7 @@ def test_too_many_columns_are_said_to_be() -> None:
     assert found == plan.mean_vector(**WIDE, **few)
 
 
-def test_the_price_of_an_error_is_found() -> None:
+def test_the_cost_of_an_error_is_found() -> None:
     asked = {"within": (-1e9, 1e9), "sd": [1.0] * 4, "n": 2000}
     found = plan.mean_vector(**asked, error=0.05)
     assert found.error <= 0.05

@@ -196,7 +196,7 @@ def test_quantiles_by_carrier() -> None:
 
 
 def test_planes_by_carrier() -> None:
-    """17 planes flew for two carriers; each has a record of both, at half the price."""
+    """17 planes flew for two carriers; each has a record of both, at half the cost."""
     pairs = owned().groupby(["carrier", "tailnum"]).dep_delay.mean().dropna()
     assert (owned().groupby("tailnum").carrier.nunique() == 2).sum() == 17
     unit = mo.unit_of("tailnum", combine="mean")

@@ -98,7 +98,7 @@ def test_bad_levels(release, level) -> None:
 @pytest.mark.parametrize("within", [(0, 10.6), (-0.7, 10.4), (99.7, 101.3)])
 def test_the_answer_and_its_interval_lie_in_the_range(epsilon, n, within) -> None:
     """Ends that are no multiples of the step too: their integers may lie beyond them."""
-    price = {"within": within, "step": 1, "epsilon": epsilon}
+    cost = {"within": within, "step": 1, "epsilon": epsilon}
     asked = {
         "mean": {},
         "median": {},
@@ -116,7 +116,7 @@ def test_the_answer_and_its_interval_lie_in_the_range(epsilon, n, within) -> Non
         spread = name in {"std", "iqr"}
         lowest, highest = (0.0, within[1] - within[0]) if spread else within
         for _ in range(5):
-            found = getattr(curator, name)(**options, **price)
+            found = getattr(curator, name)(**options, **cost)
             lower, upper = found.interval()
             assert lowest <= lower <= found.value <= upper <= highest, name
 

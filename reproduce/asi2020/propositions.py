@@ -145,8 +145,8 @@ def run() -> list[Verdict]:
 def _law(
     centre: tuple[int, ...], radii: tuple[int, ...], largest: int, epsilon: float
 ) -> RadialMechanism:
-    price = Fraction(str(epsilon))
-    return RadialMechanism(centre, radii, largest, 1, price, RangeDP(price))
+    cost = Fraction(str(epsilon))
+    return RadialMechanism(centre, radii, largest, 1, cost, RangeDP(cost))
 
 
 def _loss(one: RadialMechanism, other: RadialMechanism) -> float:

@@ -20,11 +20,11 @@ from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.release import (
     HTML,
-    Entry,
     ErrorModel,
     Estimate,
     Record,
     Release,
+    TranscriptEntry,
     check_confidence,
     native_table,
     note_text,
@@ -305,8 +305,8 @@ class GroupedRelease(Mapping[Any, Release]):
         What all groups together cost the privacy unit.
     unit : Unit
         Who is protected.
-    selection : Entry or None
-        The draw of the keys; ``None`` if the keys were given. Its price is not part of ``event``.
+    selection : TranscriptEntry or None
+        The draw of the keys; ``None`` if the keys were given. Its cost is not part of ``event``.
     engine : str
         Which engine read the data.
     account : str
@@ -328,7 +328,7 @@ class GroupedRelease(Mapping[Any, Release]):
     releases: Mapping[Any, Release]
     event: Event
     unit: Unit
-    selection: Entry | None
+    selection: TranscriptEntry | None
     engine: str
     account: str
 

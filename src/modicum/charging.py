@@ -76,7 +76,7 @@ class LedgerAccountant:
         self.unit = self._ledger.account(self._name).unit
         if unit is not None and checked_unit(unit) != self.unit:
             raise InvalidArgument(
-                f"account {account!r} protects {self.unit}, got unit={unit!r}: prices for "
+                f"account {account!r} protects {self.unit}, got unit={unit!r}: costs for "
                 "different units do not add up"
             )
 

@@ -27,7 +27,7 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
-from modicum.release import Entry, Record, Release, plain
+from modicum.release import Record, Release, TranscriptEntry, plain
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun, run, run_groups
 from modicum.sources.base import Source, open_source
@@ -255,7 +255,7 @@ class Curator(Statistics):
             )
         kind = check_groups(self._source, self._unit, by, max_groups)
         unit = self._unit if max_groups is None else self._unit.in_groups(max_groups)
-        selection: Entry | None = None
+        selection: TranscriptEntry | None = None
         if keys is not None:
             chosen = checked_keys(keys, by, kind)
         else:
@@ -266,14 +266,14 @@ class Curator(Statistics):
         answer = partial(self._answer_groups, by, chosen, selection, unit)
         return GroupBy(by, chosen, selection, answer)
 
-    def _draw_keys(self, by: str, event: ApproxDP, unit: Unit) -> Entry:
+    def _draw_keys(self, by: str, event: ApproxDP, unit: Unit) -> TranscriptEntry:
         """Charge for the keys of a column, and draw them [groups.12]."""
         self._check_process()
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
             query = query_text({}, unit, keys_of=by, event=repr(event))
             pending = self._accountant.pending(event.cost(self._kind), query, key)
-            done: Entry | None = pending.done
+            done: TranscriptEntry | None = pending.done
             if done is not None:
                 return done
             counts = count_keys(self._source, unit, by, self._entropy)
@@ -282,13 +282,15 @@ class Curator(Statistics):
             mechanism = KeySelection(counts, row.epsilon, row.delta)
             parameters = {name: plain(value) for name, value in mechanism.public().items()}
             drawn = mechanism.sample(self._entropy)
-            return pending.commit(Entry("keys", "KeySelection", parameters, drawn, "", event))
+            return pending.commit(
+                TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event)
+            )
 
     def _answer_groups(
         self,
         by: str,
         keys: tuple[Hashable, ...],
-        selection: Entry | None,
+        selection: TranscriptEntry | None,
         unit: Unit,
         queries: Mapping[str, Query[Release]],
     ) -> Mapping[str, GroupedRelease]:

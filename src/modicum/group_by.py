@@ -14,11 +14,11 @@ from modicum.errors import InvalidArgument, no_attribute
 from modicum.methods import ONE_NUMBER, GroupStatistics
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import ApproxDP
-from modicum.release import Entry, Release
+from modicum.release import Release, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.sources.labels import plain_label
 
-Answer = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
+Answering = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 
 
 class GroupBy(GroupStatistics):
@@ -34,14 +34,14 @@ class GroupBy(GroupStatistics):
         The column of keys.
     keys : tuple
         The keys, given or drawn; a release has them in this order.
-    selection : Entry or None
+    selection : TranscriptEntry or None
         The draw of the keys, ``None`` if they were given.
     """
 
     __slots__ = ("_answer", "by", "keys", "selection")
 
     def __init__(
-        self, by: str, keys: tuple[Any, ...], selection: Entry | None, answer: Answer
+        self, by: str, keys: tuple[Any, ...], selection: TranscriptEntry | None, answer: Answering
     ) -> None:
         self.by = by
         self.keys = keys

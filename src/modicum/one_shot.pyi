@@ -38,7 +38,7 @@ def cdf(
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
@@ -99,7 +99,7 @@ def clipped_mean_vector(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         How it is spent is as for :func:`mean_vector`.
     step : float, optional
@@ -120,7 +120,7 @@ def clipped_mean_vector(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If there are no names, or names that are not different or no text.
 
     Notes
@@ -163,7 +163,7 @@ def count(
         it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
         not empty.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
@@ -211,9 +211,9 @@ def covariance(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
-        With more than about 15 columns, ρ has the smaller noise; a price of (ε, δ) is spent as the
+        With more than about 15 columns, ρ has the smaller noise; a cost of (ε, δ) is spent as the
         better one of ε and ρ, see :func:`modicum.query.mean_vector`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -233,7 +233,7 @@ def covariance(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If names are not different or no text; if the range exceeds ±1e150, whose square is too
         large for a number.
 
@@ -289,7 +289,7 @@ def expectile(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -297,7 +297,7 @@ def expectile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -313,7 +313,7 @@ def expectile(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If tau or level is out of range.
 
     Notes
@@ -361,7 +361,7 @@ def geometric_mean(
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
         are; so choose the lowest value that means something.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
@@ -377,7 +377,7 @@ def geometric_mean(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, not positive or not finite; if there is no price, more than one,
+        If the range is reversed, not positive or not finite; if there is no cost, more than one,
         or one that is not positive.
 
     Notes
@@ -414,7 +414,7 @@ def histogram(
     """Release the number of values in each bin, between public edges or between quantiles.
 
     A value is in one bin at most, so every count has the noise of a single count at the whole
-    price, however many bins there are.
+    cost, however many bins there are.
 
     Parameters
     ----------
@@ -426,12 +426,12 @@ def histogram(
         no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
     bins : int, optional
         Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
-        the price goes to the edges between them, which are quantiles as those of
+        the cost goes to the edges between them, which are quantiles as those of
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
@@ -494,13 +494,13 @@ def huber(
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
-        the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
+        the next 19 % for 3 % of the cost, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
     within : (float, float)
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -508,7 +508,7 @@ def huber(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -524,7 +524,7 @@ def huber(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If the width is not positive, or level out of range.
 
     Notes
@@ -572,7 +572,7 @@ def iqr(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         Each quantile has half of it.
     step : float, optional
@@ -584,7 +584,7 @@ def iqr(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take 28 % of the price, and the interval without them has the width of the range.
+        The ends take 28 % of the cost, and the interval without them has the width of the range.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -600,7 +600,7 @@ def iqr(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If ``between`` does not increase, or a number is out of range.
 
     Notes
@@ -647,7 +647,7 @@ def linear_regression(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         How it is spent is as for :func:`covariance`.
     step : float, optional
@@ -669,7 +669,7 @@ def linear_regression(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If names are not different or no text, or the range exceeds ±1e150; if there are columns
         without a target or the reverse, or a target among the columns.
 
@@ -727,7 +727,7 @@ def lp_center(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -735,7 +735,7 @@ def lp_center(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -751,7 +751,7 @@ def lp_center(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If p or level is out of range.
 
     Notes
@@ -799,7 +799,7 @@ def max(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -819,7 +819,7 @@ def max(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If it is so small that more than four million records would have to be kept.
 
     Notes
@@ -869,7 +869,7 @@ def mean(
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
         A thousand times wider it takes a few more records, and large data lose no accuracy.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -897,7 +897,7 @@ def mean(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -972,7 +972,7 @@ def mean_vector(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If there are no names, or names that are not different or no text.
 
     Notes
@@ -1031,7 +1031,7 @@ def median(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1039,7 +1039,7 @@ def median(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the price.
+        The ends take a third of the cost.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1055,7 +1055,7 @@ def median(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If level is out of range.
 
     Notes
@@ -1097,7 +1097,7 @@ def min(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1117,7 +1117,7 @@ def min(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If it is so small that more than four million records would have to be kept.
 
     Notes
@@ -1166,7 +1166,7 @@ def monotone_statistic(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1174,7 +1174,7 @@ def monotone_statistic(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -1195,7 +1195,7 @@ def monotone_statistic(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If level is out of range; if the statistic fails at public points: a ψ that is not finite,
         not 0 at 0 or falls, boundaries that break their promise for a few records;
         ``method="subset"`` with a ρ or with a level.
@@ -1233,7 +1233,7 @@ def pca(
 ) -> ArrayRelease:
     """Release the leading principal components of several columns, with no bounds to guess.
 
-    They are those of a released covariance matrix, see :func:`covariance`; priced in ρ, of one
+    They are those of a released covariance matrix, see :func:`covariance`; charged in ρ, of one
     whose columns share one half-width if rows are too few for an interval in each.
 
     Parameters
@@ -1247,7 +1247,7 @@ def pca(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         How it is spent is as for :func:`covariance`.
     step : float, optional
@@ -1271,7 +1271,7 @@ def pca(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If components is no whole number of at least 1; if names are not different or no text, or
         the range exceeds ±1e150.
 
@@ -1325,7 +1325,7 @@ def quantile(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1333,7 +1333,7 @@ def quantile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the price.
+        The ends take a third of the cost.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1349,7 +1349,7 @@ def quantile(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If q or level is out of range.
 
     Notes
@@ -1401,13 +1401,13 @@ def quantiles(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9).
     level : float or None
-        A tenth of the price goes to counts of the records between the points, which give
+        A tenth of the cost goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
         the points are a little more accurate, and each interval is the public range.
     unit : Unit, optional
@@ -1425,7 +1425,7 @@ def quantiles(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If q is out of range or order, or level out of range.
 
     Notes
@@ -1474,7 +1474,7 @@ def skewness(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1494,7 +1494,7 @@ def skewness(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1539,7 +1539,7 @@ def std(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1559,7 +1559,7 @@ def std(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1603,7 +1603,7 @@ def sum(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1629,7 +1629,7 @@ def sum(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1681,14 +1681,14 @@ def trimmed_mean(
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9).
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        28 % of the price. ``None``: no radius, the answer is more accurate, and its
+        28 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
@@ -1705,7 +1705,7 @@ def trimmed_mean(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If trim or level is out of range.
 
     Notes
@@ -1751,7 +1751,7 @@ def var(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1771,7 +1771,7 @@ def var(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If the range exceeds ±1e150, whose square is too large for a number.
 
     Notes
@@ -1823,7 +1823,7 @@ def vector_statistic(
         A public range certain to contain every value of every column. How wide it is matters as
         much as the statistic lets it.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1844,7 +1844,7 @@ def vector_statistic(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If the statistic is not an instance of a subclass, is of another number of columns, or its
         sensitivities break their promise for a few rows; if names are not different or not text.
 
@@ -1912,7 +1912,7 @@ def winsorized_mean(
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
         It is as for :func:`trimmed_mean`.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1934,7 +1934,7 @@ def winsorized_mean(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If trim or level is out of range.
 
     Notes

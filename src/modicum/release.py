@@ -131,7 +131,7 @@ class ScalarEstimate(Estimate["Release"]):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TranscriptEntry:
     """One draw in the transcript: what was drawn, from which public mechanism, at what cost.
 
     ``words`` is the outcome in the units of the data, where it has any.
@@ -171,7 +171,7 @@ class Record:
         ``"ok"``, or a warning in words that follows from released quantities.
     code : str
         The same in one stable word, see :class:`modicum.status.Status`.
-    transcript : tuple of Entry
+    transcript : tuple of TranscriptEntry
         Every intermediate draw; their costs add up to ``event`` (for a unit of one row). If that
         is (ε, δ), they add up to the largest ρ that implies it.
     error_model : ErrorModel
@@ -195,7 +195,7 @@ class Record:
     method: str
     status: str
     code: Code
-    transcript: tuple[Entry, ...]
+    transcript: tuple[TranscriptEntry, ...]
     error_model: ErrorModel
     engine: str
     account: str
@@ -229,7 +229,7 @@ class Record:
 
     def explain(self) -> str:
         """Describe step by step what was drawn, what it cost, and what the interval assumes."""
-        together = "; their costs are a ρ that implies the price" * bool(self.event.failing)
+        together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
         lines = [str(self), "", f"Every draw, in order{together}:"]
         for entry in self.transcript:
             shown = ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items())

@@ -24,7 +24,7 @@ from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
-from modicum.release import Entry, Release
+from modicum.release import Release, TranscriptEntry
 from modicum.version import VERSION
 
 SCHEMA = "modicum.stored/2"
@@ -43,6 +43,7 @@ _RENAMED = {
 
 # Names in what either schema wrote before, and what they are now.
 _RENAMED_SINCE: Mapping[Any, str] = {
+    "Entry": "TranscriptEntry",
     "Frame": "Scaling",
     "frame": "scaling",
     "OwnVectorErrorModel": "VectorStatisticErrorModel",
@@ -54,7 +55,7 @@ _OURS: tuple[type, ...] = (
     Axis,
     RangeDP,
     ZCDP,
-    Entry,
+    TranscriptEntry,
     GroupedRelease,
     Lattice,
     LogLattice,

@@ -15,7 +15,7 @@ Q = TypeVar("Q", bound=Query[Any])
 
 _ELSEWHERE = {
     "bounds": "give within=, any safe public range such as (-1e9, 1e9); no tight bounds are needed",
-    "delta": "an (ε, δ) price is budget=modicum.approx(1, '1e-6')",
+    "delta": "an (ε, δ) cost is budget=modicum.approx(1, '1e-6')",
     **dict.fromkeys(("unit", "ledger", "account", "key"), "it is one of the Curator"),
 }
 _EXAMPLES = {

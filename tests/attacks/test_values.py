@@ -148,19 +148,19 @@ def test_a_signalling_nan_makes_no_warning(wrap) -> None:
 
 
 @pytest.mark.parametrize("within", [(-2e307, 2e307), (0, 1e-300), (1e9, 1e9 + 1), (-5, -3)])
-@pytest.mark.parametrize("price", ["1e-9", "0.001", "1", "100", "100000"])
-def test_extreme_ranges_and_prices_release_finite_numbers(within, price) -> None:
+@pytest.mark.parametrize("cost", ["1e-9", "0.001", "1", "100", "100000"])
+def test_extreme_ranges_and_costs_release_finite_numbers(within, cost) -> None:
     data = np.linspace(*within, 1000)
     for name in ("mean", "sum", "count"):
         arguments = {} if name == "count" else {"within": within}
-        release = getattr(mo, name)(data, epsilon=price, **arguments)
+        release = getattr(mo, name)(data, epsilon=cost, **arguments)
         assert all(map(math.isfinite, (release.value, *release.interval())))
         assert release.to_json()
 
 
-def test_prices_too_small_for_any_law_are_refused() -> None:
-    for price in ({"epsilon": "1e-320"}, {"rho": "1e-30"}, {"epsilon": "1e-10"}):
+def test_costs_too_small_for_any_law_are_refused() -> None:
+    for cost in ({"epsilon": "1e-320"}, {"rho": "1e-30"}, {"epsilon": "1e-10"}):
         curator = mo.Curator([1.0, 2.0], budget=mo.zcdp(1))
         with pytest.raises(mo.InvalidArgument, match="too small"):
-            curator.mean(within=WITHIN, **price)
+            curator.mean(within=WITHIN, **cost)
         assert curator.spent.amount == 0

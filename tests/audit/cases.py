@@ -1,4 +1,4 @@
-"""Every law of the library as a function of the records and of one price."""
+"""Every law of the library as a function of the records and of one cost."""
 
 from __future__ import annotations
 

@@ -64,12 +64,12 @@ ATOM = {
 }
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("statistic", [ask.mean, ask.sum, ask.std, ask.max])
-def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, price) -> None:
+def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, cost) -> None:
     """The answer at home, radii for the others, or the range."""
     pairs = audit.neighbours((-8, 0, 8), 2)
-    query = statistic(**NARROW, **price)
+    query = statistic(**NARROW, **cost)
     report = audit.check(query, pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
@@ -81,12 +81,12 @@ def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, price) ->
     assert ("mean over the range" in used) == (statistic is ask.mean)
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_whether_data_fill_the_range_keeps_the_claim(price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_whether_data_fill_the_range_keeps_the_claim(cost) -> None:
     """Half of the data are far from home: some window holds most of the data, or none does."""
     pairs = audit.neighbours((-8, 0, 8), 2)
     filled = {"count": ((1500,),), "home": ((2,), (5,)), "filled": (0, 4)}
-    query = ask.mean(within=(-8, 8), step=0.5, **price)
+    query = ask.mean(within=(-8, 8), step=0.5, **cost)
     report = audit.check(query, pairs, values=filled, widths=(0, 0, 0, 0, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
@@ -110,10 +110,10 @@ def test_a_home_that_is_told_by_the_true_number_of_records_is_found(monkeypatch)
 
 
 @pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_a_bounded_answer_keeps_its_claim_and_uses_it(statistic, price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_a_bounded_answer_keeps_its_claim_and_uses_it(statistic, cost) -> None:
     for within, points in (((-8, 8), MORE), ((-7, 2), audit.neighbours((-7, 2), 3))):
-        query = statistic(within=within, step=1, method="bounded", **price)
+        query = statistic(within=within, step=1, method="bounded", **cost)
         report = audit.check(query, points)
         assert report.passed, report
         assert report.used > 0.99
@@ -322,10 +322,10 @@ def test_several_numbers_keep_their_claim(name) -> None:
     assert report.used > used - 1e-6, report
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_the_joint_law_of_quantiles_keeps_its_claim(cost) -> None:
     """A noisy number of records that is just large enough for it."""
-    query = ask.quantiles(q=[0.25, 0.75], **NARROW, **price)
+    query = ask.quantiles(q=[0.25, 0.75], **NARROW, **cost)
     row = find_row(query.statistic, query.method)
     halves = replace(row.options[1], qs=(Fraction(1, 3), Fraction(3, 5)))
     query = row.query(None, query.lattice, query.budget, halves)
@@ -337,10 +337,10 @@ def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
     assert report.used > 0.5, report.used
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_a_range_that_is_stretched_around_the_bulk_is_paid_for(price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_a_range_that_is_stretched_around_the_bulk_is_paid_for(cost) -> None:
     """Around the middle, and around an end of the range, which then has two octaves."""
-    query = ask.quantiles(q=["1/3", "0.6"], **NARROW, **price, level=None)
+    query = ask.quantiles(q=["1/3", "0.6"], **NARROW, **cost, level=None)
     row = find_row(query.statistic, query.method)
     query = row.query(None, query.lattice, query.budget, row.options[1])  # no parts
     many = (-8,) * 11 + (1,) * 8 + (8,) * 12
@@ -526,22 +526,22 @@ def test_a_row_is_checked_in_every_scenario() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "price", [{"epsilon": "0.1"}, {"epsilon": 8}, {"rho": "0.001"}, {"rho": 4}], ids=str
+    "cost", [{"epsilon": "0.1"}, {"epsilon": 8}, {"rho": "0.001"}, {"rho": 4}], ids=str
 )
 @pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
-def test_many_branches_at_other_prices(statistic, price) -> None:
+def test_many_branches_at_other_costs(statistic, cost) -> None:
     pairs = audit.neighbours((-8, -1, 3, 8), 2)
-    report = audit.check(statistic(**NARROW, **price), pairs, widths=(3, 5, 4, 3, 2, 1))
+    report = audit.check(statistic(**NARROW, **cost), pairs, widths=(3, 5, 4, 3, 2, 1))
     assert report.passed, report
     assert report.used > 0.95
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_a_wide_range_with_subsamples(price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_a_wide_range_with_subsamples(cost) -> None:
     points = (-1e9, 0.3, 1e9)
     report = audit.check(
-        ask.mean(**WIDE, **price),
+        ask.mean(**WIDE, **cost),
         audit.neighbours(points, 2)[:6],
         values={"count": ((0,), (10_000,), (20_000,))},
         widths=(0, 3, 1, 2, 1, 1),

@@ -29,7 +29,7 @@ def radii(e: Fraction, selection: str) -> RadiusDraw:
     return RadiusDraw((OUTSIDE, (*OUTSIDE[1:], 0)), GRID, e, e / 4, selection)
 
 
-# The price at which the outcomes are spread enough to show a change of scale.
+# The cost at which the outcomes are spread enough to show a change of scale.
 SPREAD = {
     "laplace": lambda e: laplace((3,), l1=4, epsilon=e),
     "laplace, wide": lambda e: laplace((3,), l1=1 << 12, epsilon=e),

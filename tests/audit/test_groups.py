@@ -128,14 +128,14 @@ def test_a_person_with_two_rows_anywhere(name) -> None:
 
 
 @every_statistic
-def test_overlapping_groups_at_the_price_of_one_are_caught(name) -> None:
+def test_overlapping_groups_at_the_cost_of_one_are_caught(name) -> None:
     """The control: each of two groups that share a row spends all of ε on it."""
     loss = joint_loss(STATISTICS[name], Unit(), [("a", 1.0)], [("a", 4.0)], overlap=True)
     assert loss > 1.9
 
 
 @every_statistic
-def test_two_rows_at_the_price_of_one_are_caught(name) -> None:
+def test_two_rows_at_the_cost_of_one_are_caught(name) -> None:
     loss = joint_loss(STATISTICS[name], Unit(), [], [("a", 4.0), ("b", 4.0)])
     assert loss > 1.9
 
@@ -196,7 +196,7 @@ def test_a_person_with_a_record_in_each_of_two_groups(name) -> None:
 
 
 @every_statistic
-def test_two_groups_of_a_person_at_the_price_of_one_are_caught(name) -> None:
+def test_two_groups_of_a_person_at_the_cost_of_one_are_caught(name) -> None:
     """The control."""
     assert person_loss(STATISTICS[name], COMBINED, [], MINE[0]) > 1.9
 

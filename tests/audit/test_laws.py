@@ -26,13 +26,13 @@ USED = {
 }
 
 
-def price(name: str) -> Budget:
+def cost(name: str) -> Budget:
     return zcdp("0.5") if name == "gaussian" else pure(1)
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_a_law_keeps_its_claim_and_uses_all_of_it(name: str) -> None:
-    query = one_draw(lambda q: LAWS[name](q, Fraction(1)), LATTICE, price(name))
+    query = one_draw(lambda q: LAWS[name](q, Fraction(1)), LATTICE, cost(name))
     report = audit.check(query, PAIRS, widths=(1,))
     assert report.passed, report
     assert report.steps[0].used > USED.get(name, 1 - 1e-6)
@@ -46,7 +46,7 @@ def test_noise_30_percent_too_small_breaks_the_claim(name: str) -> None:
             return replace(louder, stated=stated)
         return Understated(louder, stated)
 
-    report = audit.check(one_draw(mechanism, LATTICE, price(name)), PAIRS, widths=(1,))
+    report = audit.check(one_draw(mechanism, LATTICE, cost(name)), PAIRS, widths=(1,))
     assert report.leak is None
     assert not report.passed
     # ε and the range grow as the scale shrinks, ρ as its square does.

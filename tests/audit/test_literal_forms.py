@@ -89,15 +89,15 @@ def test_an_inverse_sensitivity_without_epsilon(statistic, nats, epsilon) -> Non
     """Algorithm 5 prints exp(-len): nearly 2 nats, whatever epsilon is claimed."""
     pairs = audit.neighbours((0, 1, 2, 3), 5)
     lattice = Lattice(0.0, 3.0, 1.0)
-    price = pure(epsilon)
+    cost = pure(epsilon)
 
     def mechanism(weight: Fraction):
-        return lambda q: inverse_sensitivity(q, 0, 3, weight, statistic, PureDP(price.amount))
+        return lambda q: inverse_sensitivity(q, 0, 3, weight, statistic, PureDP(cost.amount))
 
-    literal = audit.check(one_draw(mechanism(Fraction(1)), lattice, price), pairs)
+    literal = audit.check(one_draw(mechanism(Fraction(1)), lattice, cost), pairs)
     assert literal.worst == pytest.approx(nats, abs=1e-3)
     assert not literal.passed
-    assert audit.check(one_draw(mechanism(price.amount / 2), lattice, price), pairs).passed
+    assert audit.check(one_draw(mechanism(cost.amount / 2), lattice, cost), pairs).passed
 
 
 def test_half_of_epsilon_is_the_right_weight_of_the_length() -> None:

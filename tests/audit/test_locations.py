@@ -150,7 +150,7 @@ class Fails(OwnMedian):
 
 @pytest.mark.parametrize("how", ["raises", "nan", "short", "text"])
 def test_boundaries_that_always_fail_are_private(how) -> None:
-    """All values are equally likely, whatever the data, at the full price."""
+    """All values are equally likely, whatever the data, at the full cost."""
     query = ask.monotone_statistic(
         statistic=Fails(size=None, how=how), **NARROW, epsilon=3, level=None
     )
@@ -246,7 +246,7 @@ class ShiftedEnds(ScoreFunction):
 @pytest.mark.parametrize("epsilon", ["1", "40"])
 def test_moving_the_ends_outwards_before_pruning(epsilon) -> None:
     """One record more changes up to three of those that stay: 1.5 times the claim of the stage."""
-    lattice, price = Lattice(-1.0, 5.0, 1.0), pure(epsilon)
+    lattice, cost = Lattice(-1.0, 5.0, 1.0), pure(epsilon)
     pairs = [
         (data, more)
         for data, more in audit.neighbours((-1, 0, 3, 4), 7)
@@ -254,11 +254,11 @@ def test_moving_the_ends_outwards_before_pruning(epsilon) -> None:
     ]
 
     def mechanism(*, trim: bool):
-        return lambda q: Exponential(ShiftedEnds(q, trim), price.amount)
+        return lambda q: Exponential(ShiftedEnds(q, trim), cost.amount)
 
-    literal = audit.check(one_draw(mechanism(trim=False), lattice, price), pairs)
+    literal = audit.check(one_draw(mechanism(trim=False), lattice, cost), pairs)
     assert not literal.passed
     assert literal.used > 1.2
-    trimmed = audit.check(one_draw(mechanism(trim=True), lattice, price), pairs)
+    trimmed = audit.check(one_draw(mechanism(trim=True), lattice, cost), pairs)
     assert trimmed.passed, trimmed
     assert math.isfinite(trimmed.worst)

@@ -16,7 +16,7 @@ from modicum.privacy.event import Event
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.placed import placed_columns
+from modicum.statistics.standardised import standardised_columns
 from modicum.status import OK
 from modicum.summaries import second_moments
 from modicum.summaries.base import Columns, Read
@@ -123,7 +123,7 @@ def one_release(bound: int, reduction: object, scaling_of=None) -> Query[Release
     return Query("test", "products", Columns(), LATTICE, pure(1), begin)
 
 
-def test_products_use_all_of_a_price() -> None:
+def test_products_use_all_of_a_cost() -> None:
     bound = ROW_NORM.typical(3) // 16
     report = audit.check(
         one_release(bound, SecondMoments(SCALING, ROW_NORM, bound)), pairs(2), widths=(1,)
@@ -149,7 +149,7 @@ def test_rounding_to_nearest_exceeds_the_bound(monkeypatch) -> None:
     assert report.worst > 1.5
 
 
-def test_squares_of_every_column_at_the_price_of_one(monkeypatch) -> None:
+def test_squares_of_every_column_at_the_cost_of_one(monkeypatch) -> None:
     """A row that is cut off in two columns adds to both: its sum is what is bounded."""
     asked = ask.covariance(**NARROW, epsilon=1)
     far = [(np.empty((0, 2)), np.array([[-8.0, -8.0]]))]
@@ -213,7 +213,7 @@ def test_the_true_number_of_rows_in_a_schedule_leaks() -> None:
 
     def begin(event: Event) -> Steps[ScalarEstimate]:
         count = yield from read(Read(None, LATTICE, SpreadCounts(), Columns()))
-        steps = placed_columns(Columns(), LATTICE, event, goal=False)
+        steps = standardised_columns(Columns(), LATTICE, event, goal=False)
         sent = None
         while True:
             try:

@@ -182,7 +182,7 @@ def test_the_choices_of_the_reader_are_those_of_the_mixture() -> None:
     assert set(found) == {tuple(sorted(x for *_, x in kept)) for kept, _ in selections(rows, 2)}
 
 
-def test_an_approximate_price_is_shared_exactly() -> None:
+def test_an_approximate_cost_is_shared_exactly() -> None:
     """No δ is multiplied by e^((m-1)ε): the release is (ε, 0)-DP for the person."""
     unit = mo.unit_of("id", max_rows=5)
     assert unit.per_row(event_of(approx(1, "1e-6"))) == PureDP(event_of(pure("0.2")).epsilon)

@@ -74,12 +74,12 @@ def test_the_least_radii_are_private(name, swap) -> None:
     assert report.steps[0].used > 0.99  # the promise is tight
 
 
-def medians(radii: Callable[[Data, Sensitivity], tuple[int, ...]], price: Fraction = ONE):
+def medians(radii: Callable[[Data, Sensitivity], tuple[int, ...]], cost: Fraction = ONE):
     found = Sensitivity(median, [float(p) for p in POINTS], 1)
 
     def mechanism(q: np.ndarray) -> RadialMechanism:
         data = tuple(sorted(map(float, q)))
-        return RadialMechanism(median(data), radii(data, found), 12, 1, price, RangeDP(price))
+        return RadialMechanism(median(data), radii(data, found), 12, 1, cost, RangeDP(cost))
 
     return mechanism
 
@@ -120,15 +120,15 @@ def test_weights_without_the_half() -> None:
 )
 def test_shells_that_end_at_n(n, epsilon, mass) -> None:
     """Algorithm 1: answers of one data set that the other cannot give, on the mean of [0, 1]."""
-    unit, price = 1000, Fraction(epsilon)
+    unit, cost = 1000, Fraction(epsilon)
     lattice = Lattice(0.0, 1.0, 1.0)
 
     def literal(q: np.ndarray) -> Exponential:
-        return Exponential(CappedShells(int(q.sum()) * unit, (unit,) * n), price, PureDP(price))
+        return Exponential(CappedShells(int(q.sum()) * unit, (unit,) * n), cost, PureDP(cost))
 
     def endless(q: np.ndarray) -> RadialMechanism:
         centre = (int(q.sum()) * unit,)
-        return RadialMechanism(centre, (unit,) * n, unit, 1, price, RangeDP(price))
+        return RadialMechanism(centre, (unit,) * n, unit, 1, cost, RangeDP(cost))
 
     one, other = (0.0,) * n, (0.0,) * (n - 1) + (1.0,)
     report = audit.joint_loss(one_draw(literal, lattice, pure(epsilon)), one, other)
@@ -140,7 +140,7 @@ def test_shells_that_end_at_n(n, epsilon, mass) -> None:
     assert beyond == pytest.approx(mass, rel=0.03)
     # Where all radii are equal the normaliser does not move: half of ε is spent.
     report = audit.joint_loss(one_draw(endless, lattice, pure(epsilon)), one, other)
-    assert report.worst == pytest.approx(float(price) / 2)
+    assert report.worst == pytest.approx(float(cost) / 2)
 
 
 def test_the_conditions_hold_for_the_reference() -> None:

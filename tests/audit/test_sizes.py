@@ -34,7 +34,7 @@ LATTICE = Lattice.within((-1000, 1000), 2.0**-10)
 WIDE = Lattice.within((-7e5, 1e6))
 MESSAGE = 1000  # characters of a leak that are shown: needs are long
 COUNTS = (-3, 700, 20_000, 10**6)
-PRICES = {"pure": (pure("1.1"), pure("0.002")), "zcdp": (zcdp("0.3"), zcdp("1e-6"))}
+COSTS = {"pure": (pure("1.1"), pure("0.002")), "zcdp": (zcdp("0.3"), zcdp("1e-6"))}
 
 COLUMNS = (
     np.empty(0),
@@ -138,7 +138,7 @@ def test_steps_do_not_show_how_many_records_there_are(row, kind) -> None:
     data, few = data_for(row), []
     if row.statistic == "linear_regression":  # below that many rows it tries thousands of fits
         few = [count for count in COUNTS if count < 20_000]
-    for query in requests_of(row, PRICES[kind][:1], LATTICE):
+    for query in requests_of(row, COSTS[kind][:1], LATTICE):
         walk_all(query, data, counts=[count for count in COUNTS if count not in few])
         walk_all(query, [table[::100] for table in data], counts=few)
 
@@ -146,17 +146,17 @@ def test_steps_do_not_show_how_many_records_there_are(row, kind) -> None:
 @pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("lattice", [LATTICE, WIDE], ids=["narrow", "wide"])
-def test_many_walks_at_two_prices(row, kind, lattice) -> None:
+def test_many_walks_at_two_costs(row, kind, lattice) -> None:
     seeds = 1 if row.statistic == "linear_regression" else 12
-    # A trimmed mean refuses the smaller price: it would need too many level sets.
+    # A trimmed mean refuses the smaller cost: it would need too many level sets.
     refused = row.statistic in {"trimmed_mean", "winsorized_mean"}
-    for query in requests_of(row, PRICES[kind][: 1 if refused else None], lattice):
+    for query in requests_of(row, COSTS[kind][: 1 if refused else None], lattice):
         walk_all(query, data_for(row), counts=(*COUNTS, 0, 1, 50), seeds=seeds)
 
 
 def test_the_walks_of_a_mean_reach_the_look_at_its_tail() -> None:
     row = next(row for row in REGISTRY if row.statistic == "mean")
-    (query, *_) = requests_of(row, PRICES["pure"][:1], LATTICE)
+    (query, *_) = requests_of(row, COSTS["pure"][:1], LATTICE)
     assert {"centre", "shape", "radii"} <= walk_all(query, COLUMNS, given={"home": (2,)})
 
 
@@ -164,7 +164,7 @@ def test_the_walks_of_a_mean_reach_the_look_at_its_tail() -> None:
 def test_components_of_uneven_sizes_are_weighed_alike_for_all_tables(kind) -> None:
     """Mean sizes that are released as 1/2, 1/50 and 1/1000 of the radius."""
     row = next(row for row in REGISTRY if row.statistic == "mean_vector")
-    (query,) = requests_of(row, PRICES[kind][:1], LATTICE)
+    (query,) = requests_of(row, COSTS[kind][:1], LATTICE)
     sizes = tuple(20_000 * BOUND // part for part in (2, 1000, 50))
     given = {"sizes 1": sizes, "sizes 2": sizes}
     met = walk_all(query, TABLES, counts=(20_000,), given=given)

@@ -66,7 +66,7 @@ def leaky_scale(event: Event) -> Steps[ScalarEstimate]:
     return ScalarEstimate(Fraction(0), None, OK)
 
 
-def leaky_price(event: Event) -> Steps[ScalarEstimate]:
+def leaky_cost(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=n + 1, epsilon=ONE / (n + 1)))
     return ScalarEstimate(Fraction(0), None, OK)
@@ -102,7 +102,7 @@ LEAKY = {
     leaky_number_of_needs: "read",
     leaky_label: "draw",
     leaky_scale: "draw",
-    leaky_price: "draw",
+    leaky_cost: "draw",
     leaky_number_of_draws: "draw",
     leaky_answer: "answer",
     leaky_status: "answer",

@@ -90,15 +90,15 @@ FOUND = LOST | {"wider radius": ((40,),)}  # far beyond the first, for tables of
 AGAIN = ["wider radius", "last radius again", "rows outside again"]
 
 
-@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
+@pytest.mark.parametrize("cost", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
 @pytest.mark.parametrize(
     ("pairs", "widths", "values"),
     [pytest.param(*CASES[name], FOUND, id=name) for name in CASES]
     + [pytest.param(*MORE["four rows"], LOST, id="four rows", marks=pytest.mark.slow)],
 )
-def test_the_second_search_keeps_the_claim(pairs, widths, values, price) -> None:
+def test_the_second_search_keeps_the_claim(pairs, widths, values, cost) -> None:
     """A noisy count of rows outside that is too large leads to it, on any data."""
-    report = audit.check(ask.mean_vector(**NARROW, **price), pairs, widths=widths, values=values)
+    report = audit.check(ask.mean_vector(**NARROW, **cost), pairs, widths=widths, values=values)
     assert report.passed, report
     assert report.drawn == report.claimed
     used = {step.label: step.used for step in report.steps}
@@ -107,12 +107,12 @@ def test_the_second_search_keeps_the_claim(pairs, widths, values, price) -> None
         assert all(0.99 < used[label] < 1.001 for label in AGAIN)
 
 
-@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
-def test_the_branch_with_weights_keeps_the_claim(price) -> None:
+@pytest.mark.parametrize("cost", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
+def test_the_branch_with_weights_keeps_the_claim(cost) -> None:
     """Released sizes of two components differ, so that rows are weighed and measured again."""
     values = {"count": ((600,),), "sizes 1": UNEVEN, "sizes 2": UNEVEN[:1]}
     pairs = vectors(CORNERS, 2)
-    report = audit.check(ask.mean_vector(**NARROW, **price), pairs, widths=(0, 1), values=values)
+    report = audit.check(ask.mean_vector(**NARROW, **cost), pairs, widths=(0, 1), values=values)
     assert report.passed, report
     assert report.drawn == report.claimed
     weighed = [step for step in report.steps if step.label.startswith("weighed")]
@@ -120,8 +120,8 @@ def test_the_branch_with_weights_keeps_the_claim(price) -> None:
     assert max(step.used for step in weighed) > 0.9
 
 
-@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
-def test_a_second_search_with_too_little_noise_breaks_the_claim(price, monkeypatch) -> None:
+@pytest.mark.parametrize("cost", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
+def test_a_second_search_with_too_little_noise_breaks_the_claim(cost, monkeypatch) -> None:
     """Scores of its two radii as if they had paid for 30 % less noise."""
 
     class Louder(RadiusDraw):
@@ -145,7 +145,7 @@ def test_a_second_search_with_too_little_noise_breaks_the_claim(price, monkeypat
     spend, again = BudgetSplit.spend, {Fraction(1, 25), Fraction(2, 25)}
     monkeypatch.setattr(BudgetSplit, "spend", underpaid)
     pairs = CASES["one component"][0]
-    report = audit.check(ask.mean_vector(**NARROW, **price), pairs, widths=(0, 1), values=FOUND)
+    report = audit.check(ask.mean_vector(**NARROW, **cost), pairs, widths=(0, 1), values=FOUND)
     assert not report.passed
     assert {step.label for step in report.steps if step.used > 1.3} == set(AGAIN[:2])
 
@@ -169,9 +169,9 @@ def test_looking_again_by_the_true_number_of_rows_outside_is_found(monkeypatch) 
     assert report.leak is not None
 
 
-@pytest.mark.parametrize(("price", "least"), [({"rho": "0.5"}, 0.9999), ({"epsilon": 1}, 0.95)])
-def test_the_clipped_mean_keeps_its_claim(price, least) -> None:
-    question = ask.clipped_mean_vector(**NARROW, **price)
+@pytest.mark.parametrize(("cost", "least"), [({"rho": "0.5"}, 0.9999), ({"epsilon": 1}, 0.95)])
+def test_the_clipped_mean_keeps_its_claim(cost, least) -> None:
+    question = ask.clipped_mean_vector(**NARROW, **cost)
     report = audit.check(question, vectors(CORNERS, 3), widths=(2, 2, 1))
     assert report.passed, report
     assert report.drawn == report.claimed

@@ -80,7 +80,7 @@ def test_a_range_may_be_a_word_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("price", "shown"),
+    ("cost", "shown"),
     [  # whoever is one of few persons gets no usable answer: status 3
         (["--epsilon", "1/3"], "ε = 1/3"),
         (["--rho", "0.1"], "ρ = 0.1"),
@@ -100,11 +100,11 @@ def test_a_range_may_be_a_word_of_its_own(
         ),
     ],
 )
-def test_prices(
-    price: list[str], shown: str, people: str, capsys: pytest.CaptureFixture[str]
+def test_costs(
+    cost: list[str], shown: str, people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = 3 if "--unit-column" in price else 0
-    assert shown in answer(capsys, "mean", people, "income", RANGE, *price, status=status)
+    status = 3 if "--unit-column" in cost else 0
+    assert shown in answer(capsys, "mean", people, "income", RANGE, *cost, status=status)
 
 
 @pytest.mark.parametrize(
@@ -209,21 +209,21 @@ def test_plans_of_spreads(statistic: str, noun: str, capsys: pytest.CaptureFixtu
 
 
 def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> None:
-    price = ["--epsilon", "20", "--json"]
-    words = ["quantiles", people, "income", RANGE, "--q", "0.25,1/2,0.75", *price]
+    cost = ["--epsilon", "20", "--json"]
+    words = ["quantiles", people, "income", RANGE, "--q", "0.25,1/2,0.75", *cost]
     found = json.loads(answer(capsys, *words))
     assert found["values"] == sorted(found["values"])
     assert found["axes"] == [{"q": [0.25, 0.5, 0.75]}]
     more = json.loads(answer(capsys, *words, "--level", "none"))
     assert more["upper"] == [1e9] * 3
-    words = ["histogram", people, "income", *price]
+    words = ["histogram", people, "income", *cost]
     cut = json.loads(answer(capsys, *words, "--edges=-inf,50000,inf"))
     assert len(cut["values"]) == 2
     drawn = json.loads(answer(capsys, *words, "--bins", "2", RANGE))
     assert sum(drawn["values"]) == pytest.approx(sum(cut["values"]), abs=6)
     assert drawn["axes"][0]["left"][1] == pytest.approx(found["values"][1], rel=0.05)
     assert "either edges, or bins" in refusal(capsys, *words)
-    shares = json.loads(answer(capsys, "cdf", people, "income", "--points=0,1e9", *price))
+    shares = json.loads(answer(capsys, "cdf", people, "income", "--points=0,1e9", *cost))
     assert shares["values"] == pytest.approx([0, 1], abs=0.01)
     for statistic in (
         ["quantiles", "--q", "0.5,0.9", RANGE],
@@ -472,6 +472,6 @@ def test_options_of_groups_that_do_not_fit(
     assert text in refusal(capsys, "count", firms, "--epsilon", "1", *options)
 
 
-def test_drawn_keys_have_no_price_in_rho(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_drawn_keys_have_no_cost_in_rho(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
     drawn = ["--by", "firm", "--key-epsilon", "0.5", "--key-delta", "1e-6"]
     assert "--epsilon too" in refusal(capsys, "count", firms, "--rho", "1", *drawn)

@@ -23,13 +23,13 @@ def people(tmp_path: Path) -> str:
 
 
 def test_statistics_of_named_columns(people, capsys) -> None:
-    price = [RANGE, "--rho", "1"]
-    assert main(["covariance", people, "age,height", *price]) == 0
+    cost = [RANGE, "--rho", "1"]
+    assert main(["covariance", people, "age,height", *cost]) == 0
     assert "covariance of age, height: 4 numbers" in capsys.readouterr().out
-    assert main(["pca", people, "age,height,weight", "--components", "1", *price, "--json"]) == 0
+    assert main(["pca", people, "age,height,weight", "--components", "1", *cost, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert np.array(found["values"]).shape == (1, 3)
-    words = ["linear-regression", people, "age,height", "--target", "weight", *price]
+    words = ["linear-regression", people, "age,height", "--target", "weight", *cost]
     assert main([*words, "--tail", "none"]) == 0
     assert "[" in capsys.readouterr().out
     assert main([*words, "--json"]) == 0

@@ -13,7 +13,7 @@ from modicum import __main__ as command
 from modicum.cli import main
 
 RANGE = "--within=-1e9,1e9"
-PRICE = ["--epsilon", "1"]
+COST = ["--epsilon", "1"]
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_the_status_says_whether_an_answer_can_be_used(
     words: list[str], status: int, people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     verb, column, *options = words
-    argv = [verb, people, column, *options, *PRICE]
+    argv = [verb, people, column, *options, *COST]
     found, text = status_and_text(capsys, *argv)
     assert found == status
     assert ("usable answer" in text) == (status == 3 or "few,many" in words)
@@ -62,14 +62,14 @@ def test_the_status_says_whether_an_answer_can_be_used(
 
 
 def test_groups_in_json_say_it_one_by_one(people: str, capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["median", people, "income", RANGE, "--by", "group", "--keys", "few,many", *PRICE]
+    argv = ["median", people, "income", RANGE, "--by", "group", "--keys", "few,many", *COST]
     groups = json.loads(status_and_text(capsys, *argv, "--json")[1])["groups"]
     assert [group["release"]["usable"] for group in groups] == [False, True]
     assert groups[1]["release"]["code"] == "ok" != groups[0]["release"]["code"]
 
 
 def test_a_column_of_text_names_the_reason(people: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = [status_and_text(capsys, "median", people, "name", RANGE, *PRICE) for _ in range(6)]
+    found = [status_and_text(capsys, "median", people, "name", RANGE, *COST) for _ in range(6)]
     assert {status for status, _ in found} == {3}
     assert any("no usable answer (no_values)" in text for _, text in found)
 
@@ -79,14 +79,14 @@ def test_a_recorded_answer_has_the_same_status(
 ) -> None:
     ledger = ["--ledger", f"sqlite:///{tmp_path}/b.db", "--account", "p"]
     assert status_and_text(capsys, "ledger", "create", *ledger, "--epsilon", "9")[0] == 0
-    argv = ["median", people, "name", RANGE, *PRICE, *ledger, "--key", "today"]
+    argv = ["median", people, "name", RANGE, *COST, *ledger, "--key", "today"]
     first, again = (status_and_text(capsys, *argv) for _ in range(2))
     assert first == again
     assert first[0] == 3
 
 
 def test_a_plan_has_status_0(capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["plan", "median", RANGE, "--sd", "1", "--n", "20", *PRICE]
+    argv = ["plan", "median", RANGE, "--sd", "1", "--n", "20", *COST]
     status, text = status_and_text(capsys, *argv)
     assert status == 0
     assert "too little data" in text.replace("\n", " ")
@@ -122,7 +122,7 @@ def test_an_interrupted_process_says_nothing(tmp_path: Path) -> None:
         "import time\nprint('importing', flush=True)\ntime.sleep(60)"
     )
     done = subprocess.Popen(
-        [sys.executable, "-m", "modicum", "plan", "count", *PRICE],
+        [sys.executable, "-m", "modicum", "plan", "count", *COST],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -19,10 +19,10 @@ def people(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "price", [("--rho", "0.5"), ("--epsilon", "1"), ("--rho", "0.5", "--method", "shifted")]
+    "cost", [("--rho", "0.5"), ("--epsilon", "1"), ("--rho", "0.5", "--method", "shifted")]
 )
-def test_means_of_named_columns(people: str, price, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["mean-vector", people, "age,height", "--within=-1e9,1e9", *price]
+def test_means_of_named_columns(people: str, cost, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["mean-vector", people, "age,height", "--within=-1e9,1e9", *cost]
     assert main(words) == 0
     assert "mean_vector of age, height: 2 numbers" in capsys.readouterr().out
     assert main([*words, "--json"]) == 0
@@ -32,17 +32,17 @@ def test_means_of_named_columns(people: str, price, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("columns", "price", "said"),
+    ("columns", "cost", "said"),
     [
         ("age,nope", ["--rho", "1"], "no column 'nope'"),
         ("age,age", ["--rho", "1"], "different names"),
         ("age", ["--epsilon", "-1"], "epsilon must be positive"),
         ("age", ["--epsilon", "1", "--method", "shifted"], "kind zcdp"),
-        ("age", [], "price is needed"),
+        ("age", [], "cost is needed"),
     ],
 )
-def test_bad_arguments(columns, price, said, people, capsys) -> None:
-    assert main(["mean-vector", people, columns, "--within=-1e9,1e9", *price]) == 2
+def test_bad_arguments(columns, cost, said, people, capsys) -> None:
+    assert main(["mean-vector", people, columns, "--within=-1e9,1e9", *cost]) == 2
     assert said in capsys.readouterr().err
 
 

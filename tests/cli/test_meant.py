@@ -7,7 +7,7 @@ import pytest
 from modicum.cli import main
 
 RANGE = "--within=-1e9,1e9"
-PRICE = ["--epsilon", "1"]
+COST = ["--epsilon", "1"]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["mean", "{}", "income", *PRICE], "such as --within=-1e9,1e9 (see modicum mean --help)"),
+        (["mean", "{}", "income", *COST], "such as --within=-1e9,1e9 (see modicum mean --help)"),
         (["meen", "{}", "income"], "did you mean 'mean'?"),
         (["hubre", "{}", "income"], "did you mean 'huber'?"),
         (["plan", "quantil"], "did you mean 'quantile'?"),
@@ -38,26 +38,26 @@ def refusal(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
             ["mean", "{}", "income", RANGE, "--eps", "1"],
             "did you mean '--epsilon'? (see modicum mean --help)",
         ),
-        (["mean", "{}", "income", "--withn=-1,1", *PRICE], "did you mean '--within'?"),
+        (["mean", "{}", "income", "--withn=-1,1", *COST], "did you mean '--within'?"),
         (["mean", "{}", "income", RANGE, "--methd=subset"], "did you mean '--method'?"),
         (["ledger", "show", "--jsn"], "did you mean '--json'? (see modicum ledger show --help)"),
         (["plan", "mean", RANGE, "--shap", "normal"], "(see modicum plan mean --help)"),
         (["mean", "{}", "income", "more", RANGE], "arguments: more (see modicum mean --help)"),
         (["mean", "{}", "income", RANGE, "--method", "subse"], "did you mean 'subset'?"),
-        (["mean", "{}", "incom", RANGE, *PRICE], "did you mean 'income'? columns: 'income', "),
-        (["mean", "{}", "Income", RANGE, *PRICE], "did you mean 'income'?"),
-        (["count", "{}", *PRICE, "--by", "regio", "--keys", "North"], "did you mean 'region'?"),
-        (["count", "{}", *PRICE, "--unit-column", "Age", "--max-rows", "1"], "mean 'age'?"),
-        (["histogram", "{}", "region", *PRICE], "`modicum count FILE --by COLUMN --keys A,B`"),
-        (["quantile", "{}", "income", RANGE, "--q", "90", *PRICE], "in percent that is q = 0.9"),
-        (["quantile", "{}", "income", RANGE, "--q", ".5,.9", *PRICE], "`quantiles` takes several"),
-        (["quantiles", "{}", "income", RANGE, "--q", "25,75", *PRICE], "that is q = 0.25, 0.75"),
+        (["mean", "{}", "incom", RANGE, *COST], "did you mean 'income'? columns: 'income', "),
+        (["mean", "{}", "Income", RANGE, *COST], "did you mean 'income'?"),
+        (["count", "{}", *COST, "--by", "regio", "--keys", "North"], "did you mean 'region'?"),
+        (["count", "{}", *COST, "--unit-column", "Age", "--max-rows", "1"], "mean 'age'?"),
+        (["histogram", "{}", "region", *COST], "`modicum count FILE --by COLUMN --keys A,B`"),
+        (["quantile", "{}", "income", RANGE, "--q", "90", *COST], "in percent that is q = 0.9"),
+        (["quantile", "{}", "income", RANGE, "--q", ".5,.9", *COST], "`quantiles` takes several"),
+        (["quantiles", "{}", "income", RANGE, "--q", "25,75", *COST], "that is q = 0.25, 0.75"),
         (
-            ["linear-regression", "{}", "age,income", "--target", "income", RANGE, *PRICE],
+            ["linear-regression", "{}", "age,income", "--target", "income", RANGE, *COST],
             "the target 'income' is among the columns: leave it out",
         ),
-        (["ledger", "create", *PRICE], "name the account: --account NAME"),
-        (["ledger", "grant", "a", "--account", "b", *PRICE], "not both 'a' and 'b'"),
+        (["ledger", "create", *COST], "name the account: --account NAME"),
+        (["ledger", "grant", "a", "--account", "b", *COST], "not both 'a' and 'b'"),
     ],
 )
 def test_the_message_says_what_was_meant(
@@ -67,7 +67,7 @@ def test_the_message_says_what_was_meant(
 
 
 @pytest.mark.parametrize(
-    "words", [["zzz"], ["mean", "{}", "zzz", RANGE, *PRICE], ["mean", "{}", "income", "--zzz"]]
+    "words", [["zzz"], ["mean", "{}", "zzz", RANGE, *COST], ["mean", "{}", "income", "--zzz"]]
 )
 def test_nothing_is_proposed_for_what_is_like_nothing(
     words: list[str], people: str, capsys: pytest.CaptureFixture[str]
@@ -87,11 +87,11 @@ def test_each_verb_stands_once_in_a_list(capsys: pytest.CaptureFixture[str]) -> 
 def test_names_of_statistics_may_be_written_as_in_python(
     people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["mean_vector", people, "income,age", RANGE, *PRICE]
+    words = ["mean_vector", people, "income,age", RANGE, *COST]
     assert main(words) in {0, 3}
     assert capsys.readouterr().out.startswith("mean_vector of income, age")
     assert (
-        main(["plan", "trimmed_mean", RANGE, "--sd", "1", "--n", "5000", "--trim", "0.1", *PRICE])
+        main(["plan", "trimmed_mean", RANGE, "--sd", "1", "--n", "5000", "--trim", "0.1", *COST])
         == 0
     )
     assert "trimmed mean" in capsys.readouterr().out.replace("_", " ")
@@ -111,8 +111,8 @@ def test_an_account_is_named_alike_everywhere(
     ledger = ["--ledger", f"sqlite:///{tmp_path}/b.db"]
     named = ["--account", "staff"]
     assert main(["ledger", "create", *ledger, *named, "--epsilon", "2"]) == 0
-    assert main(["count", people, *ledger, *named, *PRICE]) == 0
-    assert main(["ledger", "grant", *ledger, *named, *PRICE]) == 0
+    assert main(["count", people, *ledger, *named, *COST]) == 0
+    assert main(["ledger", "grant", *ledger, *named, *COST]) == 0
     capsys.readouterr()
     assert main(["ledger", "show", *ledger, *named]) == 0
     by_option = capsys.readouterr().out

@@ -19,7 +19,7 @@ from modicum.statistics.registry import REGISTRY
 
 CORPUS = Path(__file__).with_name("corpus.jsonl")
 FLOATS = ("value", "interval", "values", "lower", "upper")
-PRICES = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.05")}
+COSTS = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.05")}
 _WRITTEN_AS = {
     "huber": "huber_location",
     "lp_center": "lp_location",
@@ -46,11 +46,11 @@ def tables() -> dict[str, NDArray[np.float64]]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A row of the registry with one of its options, a price and a table."""
+    """A row of the registry with one of its options, a cost and a table."""
 
     row: Any
     option: int
-    price: str
+    cost: str
     table: str
 
     @property
@@ -58,11 +58,11 @@ class Case:
         """Unique and stable, with the names that statistics had when the corpus was written."""
         row = self.row
         statistic = _WRITTEN_AS.get(row.statistic, row.statistic)
-        return f"{statistic}, {row.method}, option {self.option}, {self.price}, {self.table}"
+        return f"{statistic}, {row.method}, option {self.option}, {self.cost}, {self.table}"
 
     def released(self, data: NDArray[np.float64]) -> mo.Release | mo.ArrayRelease:
         """Release it with seeded draws."""
-        row, budget = self.row, PRICES[self.price]
+        row, budget = self.row, COSTS[self.cost]
         lattice = Lattice.within(WITHIN[self.table]) if row.needs_range else None
         query = row.query(None, lattice, budget, row.options[self.option])
         several = row.of_rows and row.method not in ONE_COLUMN
@@ -78,10 +78,10 @@ def cases() -> Iterator[Case]:
     """All of them, in a fixed order."""
     for row in (*REGISTRY, *PAPERS):
         for option in range(len(row.options)):
-            for price in PRICES:
-                if price in row.kinds:
+            for cost in COSTS:
+                if cost in row.kinds:
                     for table in WITHIN:
-                        yield Case(row, option, price, table)
+                        yield Case(row, option, cost, table)
 
 
 def observed(case: Case, data: NDArray[np.float64]) -> dict[str, Any]:

@@ -114,8 +114,8 @@ def test_the_map_is_rounded_up(amount, distance) -> None:
 
 @pytest.mark.parametrize("distance", [0, 1, 2, 7])
 def test_a_changed_record_is_one_less_and_one_more(distance) -> None:
-    for price, times in (("epsilon", 2), ("rho", 4)):
-        asked = ask.count(**{price: "0.3"})
+    for cost, times in (("epsilon", 2), ("rho", 4)):
+        asked = ask.count(**{cost: "0.3"})
         added = to_opendp(asked)
         changed = to_opendp(asked, domain=vector(size=3), metric=dp.change_one_distance())
         assert added.map(0) == changed.map(0) == 0
@@ -183,17 +183,17 @@ def test_a_context_asks(registered, loss, made, contributions) -> None:
     query = context.query().modicum(made)
     release = query.release()
     assert release.statistic == "mean"
-    price = release.event.rho if "rho" in loss else release.event.epsilon
+    cost = release.event.rho if "rho" in loss else release.event.epsilon
     share = Fraction(next(iter(loss.values()))) / 3
     times = contributions**2 if "rho" in loss else contributions
-    assert share * (1 - Fraction(1, 10**6)) < price * times <= share * (1 + Fraction(1, 10**15))
+    assert share * (1 - Fraction(1, 10**6)) < cost * times <= share * (1 + Fraction(1, 10**15))
     for _ in range(2):
         context.query().modicum(made, 0.01).release()
     with pytest.raises(ValueError, match="exhausted"):
         context.query()
 
 
-def test_a_price_can_be_set(registered) -> None:
+def test_a_cost_can_be_set(registered) -> None:
     context = dp.Context.compositor(
         data=DATA,
         privacy_unit=dp.unit_of(changes=1),
@@ -203,7 +203,7 @@ def test_a_price_can_be_set(registered) -> None:
     query = context.query(epsilon=0.5)
     release = query.modicum(lambda epsilon: ask.count(epsilon=epsilon), 0.25).release()
     assert release.event.epsilon == Fraction(1, 4)
-    with pytest.raises(InvalidArgument, match="a function from a price"):
+    with pytest.raises(InvalidArgument, match="a function from a cost"):
         context.query(epsilon=0.5).modicum(ask.count(epsilon=1), 0.25)
 
 

@@ -56,7 +56,7 @@ ON_NAMES = {
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_checks_of_scikit_learn(model) -> None:
-    """At a price at which the noise does not hide a mistake."""
+    """At a cost at which the noise does not hide a mistake."""
     expected = ON_VALUES | ON_CHANCE | (ON_NAMES if model is mo.StandardScaler else {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -104,7 +104,7 @@ def test_scalers_and_a_pipeline() -> None:
     assert clone(steps).fit(X, Y).score(X, Y) > 0.5
 
 
-def test_the_price_of_a_scaler_adds_up() -> None:
+def test_the_cost_of_a_scaler_adds_up() -> None:
     scaler = mo.StandardScaler(within=WITHIN, epsilon="0.7").fit(X)
     assert sum(each.event.epsilon for each in scaler.releases_) == mo.pure("0.7").amount
 

@@ -30,7 +30,7 @@ from modicum.statistics.registry import REGISTRY
 from modicum.statistics.spec import Options, Row
 from modicum.statistics.vector_statistic import MeanOfRange
 
-PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
+COSTS = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
 ROWS = (*REGISTRY, *PAPERS)
 CASES = [
     (row, kind, option)
@@ -81,10 +81,10 @@ def request_for(
     kind: str,
     option: Options,
     lattice: Lattice | None = None,
-    price: Budget | None = None,
+    cost: Budget | None = None,
 ) -> Query[Any]:
     lattice = lattice or Lattice.within((-1000, 1000), 2.0**-10)
-    return row.query(None, lattice if row.needs_range else None, price or PRICES[kind], option)
+    return row.query(None, lattice if row.needs_range else None, cost or COSTS[kind], option)
 
 
 def walk(query: Query[Release], data: Any, seed: object, unit: Unit | None = None) -> LiveRun:
@@ -203,8 +203,8 @@ SAMPLED = [
 @pytest.mark.one_in(2)
 def test_every_sampler_matches_its_law(row, kind) -> None:
     """Each draw of a run is repeated a thousand times and tested against its log density."""
-    price = zcdp(2) if kind == "zcdp" else pure(4)
-    query = request_for(row, kind, row.options[0], Lattice(-8.0, 8.0, 1.0), price)
+    cost = zcdp(2) if kind == "zcdp" else pure(4)
+    query = request_for(row, kind, row.options[0], Lattice(-8.0, 8.0, 1.0), cost)
     halted = Run(query, event_of(query.budget), Remembered((1.0, 3.0, 3.0, -8.0)))
     entropy = SeededEntropy(f"{row.statistic} {row.method} {kind}")
     while halted.waiting is not None:
@@ -241,5 +241,5 @@ def test_every_row_is_offered(row) -> None:
     method = {"method": row.method} if several and row.statistic != "histogram" else {}
     if (row.statistic, row.method) == ("monotone_statistic", "subset"):
         extra = {**extra, "level": None}
-    price = {"epsilon": 1} if "pure" in row.kinds else {"rho": 1}
-    assert question(**price, **extra, **method).method == row.method
+    cost = {"epsilon": 1} if "pure" in row.kinds else {"rho": 1}
+    assert question(**cost, **extra, **method).method == row.method

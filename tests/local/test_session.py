@@ -134,7 +134,7 @@ def test_a_message_is_as_long_for_every_value_and_spends_the_budget_once(kind) -
 
 @pytest.mark.parametrize("kind", ["mean", "mean-rho", "vector"])
 def test_a_client_answers_its_own_round_and_no_other(kind) -> None:
-    """Each answer has the whole budget, so two of them would be twice the price."""
+    """Each answer has the whole budget, so two of them would be twice the cost."""
     protocol, told, row = small(kind), announcements(kind), values(kind, 1)[0]
     clients = [local.Client(protocol, entropy=SeededEntropy(seed)) for seed in range(40)]
     assert {client.round for client in clients} == set(range(1, protocol.rounds + 1))

@@ -50,7 +50,7 @@ def test_a_shift_of_the_bound_costs_rho_for_every_order(shift, alpha) -> None:
 
 def test_a_longer_shift_breaks_the_claim() -> None:
     assert enumerated((5, 1), 2.0) / 2 > 2.07
-    # A swap moves a sum of clipped rows by up to twice the bound: four times the price.
+    # A swap moves a sum of clipped rows by up to twice the bound: four times the cost.
     assert enumerated((10, 0), 2.0) / 2 == pytest.approx(8, rel=0.01)
 
 

@@ -76,7 +76,7 @@ def test_a_draw_finds_place_and_scale(place, spread) -> None:
 
 @pytest.mark.parametrize("doubt", [0, 4, 10])
 def test_of_a_column_of_which_nothing_is_heard_there_is_none(doubt) -> None:
-    """A rare 0/1 column, at a price that hears nothing of its ones; a common one is found."""
+    """A rare 0/1 column, at a cost that hears nothing of its ones; a common one is found."""
     grid, epsilon = IntervalGrid.of(WIDE), Fraction(1, 50)
     rare = (np.arange(2000) < 20).astype(float)
     mechanism = Exponential(IntervalScore(scores(WIDE, rare), grid, doubt), epsilon)

@@ -13,7 +13,7 @@ from modicum.mechanisms.partition_selection import KeepCurve, KeySelection
 from modicum.privacy.event import ApproxDP
 from modicum.privacy.unit import Unit
 
-PRICES = [
+COSTS = [
     (Fraction(1), Fraction(1, 100)),
     (Fraction(1, 10), Fraction(1, 1000)),
     (Fraction(3), Fraction(1, 2)),
@@ -21,7 +21,7 @@ PRICES = [
     (Fraction(1, 3), Fraction(1, 10**9)),
     (Fraction(64), Fraction(1, 10**300)),
 ]
-every_price = pytest.mark.parametrize(("epsilon", "delta"), PRICES)
+every_cost = pytest.mark.parametrize(("epsilon", "delta"), COSTS)
 
 
 def recursion(epsilon: Fraction, delta: Fraction, rows: int) -> list[mpf]:
@@ -36,7 +36,7 @@ def recursion(epsilon: Fraction, delta: Fraction, rows: int) -> list[mpf]:
         return chances
 
 
-@every_price
+@every_cost
 def test_the_closed_form_is_the_recursion(epsilon, delta) -> None:
     curve = KeepCurve(epsilon, delta)
     for n, exact in enumerate(recursion(epsilon, delta, 400)):
@@ -48,7 +48,7 @@ def test_the_closed_form_is_the_recursion(epsilon, delta) -> None:
         assert high - low <= Fraction(1, 10**30)
 
 
-@every_price
+@every_cost
 def test_no_larger_chance_would_keep_the_guarantee(epsilon, delta) -> None:
     """Optimal: from one n to the next, one of the two inequalities is an equality, or π is 1."""
     e, d = math.exp(epsilon), float(delta)
@@ -58,8 +58,8 @@ def test_no_larger_chance_would_keep_the_guarantee(epsilon, delta) -> None:
         assert after == 1 or abs(slack) <= 1e-12
 
 
-def needed(one: dict, other: dict, claimed: Fraction, *price: Fraction) -> float:
-    return audit.needed_delta(*(KeySelection(counts, *price) for counts in (one, other)), claimed)
+def needed(one: dict, other: dict, claimed: Fraction, *cost: Fraction) -> float:
+    return audit.needed_delta(*(KeySelection(counts, *cost) for counts in (one, other)), claimed)
 
 
 def grown(counts: dict, key: str) -> dict:
@@ -69,7 +69,7 @@ def grown(counts: dict, key: str) -> dict:
 TABLES = [{}, {"a": 1}, {"a": 2, "b": 1}, {"a": 4, "b": 5, "c": 1}, {"a": 9, "b": 3}]
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), PRICES[:4])
+@pytest.mark.parametrize(("epsilon", "delta"), COSTS[:4])
 def test_one_row_costs_epsilon_and_delta_in_both_directions(epsilon, delta) -> None:
     """All keys together; ``needed_delta`` takes the larger of adding and removing the row."""
     used = [
@@ -91,10 +91,10 @@ def test_every_count_up_to_certainty() -> None:
 def test_a_threshold_30_percent_too_low_is_caught(wrong) -> None:
     """The control: a curve for 1/0.7 of the ε or of the δ that is claimed."""
     epsilon, delta = Fraction(1), Fraction(1, 100)
-    price = {"epsilon": epsilon, "delta": delta}
-    price[wrong] = price[wrong] * Fraction(10, 7)
+    cost = {"epsilon": epsilon, "delta": delta}
+    cost[wrong] = cost[wrong] * Fraction(10, 7)
     used = max(
-        needed({"a": n} if n else {}, {"a": n + 1}, epsilon, *price.values()) for n in range(12)
+        needed({"a": n} if n else {}, {"a": n + 1}, epsilon, *cost.values()) for n in range(12)
     )
     assert used > 1.4 * float(delta)
 

@@ -87,7 +87,7 @@ def test_far_tails_keep_their_precision() -> None:
 
 
 def test_many_draws_keep_the_order_of_their_laws() -> None:
-    """Laws of different grids and prices, some whose scores are too large for int64."""
+    """Laws of different grids and costs, some whose scores are too large for int64."""
     mechanisms = []
     for i in range(40):
         grid = RadiusGrid.between(1 + i, 1000 * (1 + i))

@@ -1,4 +1,4 @@
-"""The staircase of the L1 norm: its law, its sampler, its price, and the false variant's price."""
+"""The staircase of the L1 norm: its law, its sampler, its cost, and the false variant's cost."""
 
 import itertools
 import math

@@ -446,7 +446,7 @@ FAULTS = (
         _LAWS,
     ),
     Fault(
-        "rank-radii-one-price",
+        "rank-radii-one-cost",
         "Two radii of one law are charged as one.",
         "mechanisms/selection.py:RadiusRanks.event",
         "self.epsilon * len(self.targets)",
@@ -462,7 +462,7 @@ FAULTS = (
         _EVERY,
     ),
     Fault(
-        "subsample-price",
+        "subsample-cost",
         "A subsample's ε is raised as if the rate were its square.",
         "mechanisms/subsampled.py:_amplified_cost",
         "/ 2**level",
@@ -471,7 +471,7 @@ FAULTS = (
     ),
     Fault(
         "subsample-honesty",
-        "A subsampled law may state any price.",
+        "A subsampled law may state any cost.",
         "mechanisms/subsampled.py:Subsampled.__post_init__",
         "if not honest:",
         "if honest is None:",

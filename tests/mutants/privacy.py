@@ -20,7 +20,7 @@ FAULTS = (
     # What an event costs.
     Fault(
         "pure-in-zcdp",
-        "Pure ε is charged ε²/8 in zCDP, which is the price of a bounded range.",
+        "Pure ε is charged ε²/8 in zCDP, which is the cost of a bounded range.",
         f"{_EVENT}:PureDP.cost",
         "self.epsilon**2 / 2",
         "self.epsilon**2 / 8",
@@ -101,7 +101,7 @@ FAULTS = (
     # Budgets and conversions.
     Fault(
         "budget-ignores-delta",
-        "A price fits into a budget whatever its δ is.",
+        "A cost fits into a budget whatever its δ is.",
         "privacy/budget.py:Budget.__le__",
         " and self.delta <= other.delta",
         "",
@@ -189,7 +189,7 @@ FAULTS = (
     ),
     Fault(
         "parallel-by-sum",
-        "Disjoint groups cost the sum of their prices.",
+        "Disjoint groups cost the sum of their costs.",
         f"{_COUNT}:parallel",
         "max(each.amount for each in every)",
         "sum(each.amount for each in every)",
@@ -199,16 +199,16 @@ FAULTS = (
         "filter-forgets",
         "A filter remembers the last charge only.",
         f"{_COUNT}:Filter.charge",
-        "self._spent = self._spent + price",
-        "self._spent = price",
+        "self._spent = self._spent + cost",
+        "self._spent = cost",
         "privacy/test_filter.py",
     ),
     Fault(
         "filter-admits-each",
-        "A filter compares each price with the whole budget.",
+        "A filter compares each cost with the whole budget.",
         f"{_COUNT}:Filter.check",
-        "if not self._spent + price <= self._budget:",
-        "if not price <= self._budget:",
+        "if not self._spent + cost <= self._budget:",
+        "if not cost <= self._budget:",
         "privacy/test_filter.py",
     ),
     Fault(
@@ -221,8 +221,8 @@ FAULTS = (
     ),
     # The ledger.
     Fault(
-        "ledger-rounds-prices-down",
-        "Prices are rounded down to whole units, so that many small ones are free.",
+        "ledger-rounds-costs-down",
+        "Costs are rounded down to whole units, so that many small ones are free.",
         f"{_CHAIN}:charged",
         "math.ceil",
         "math.floor",
@@ -366,7 +366,7 @@ FAULTS = (
         "test_curator.py",
     ),
     Fault(
-        "key-of-another-price",
+        "key-of-another-cost",
         "A key that was charged for a small ε answers with a large one.",
         f"{_CHARGING}:query_text",
         '"budget": repr(query.budget),',
@@ -440,7 +440,7 @@ FAULTS = (
     ),
     Fault(
         "rows-of-a-person-unpaid",
-        "Questions about persons with several rows are drawn at the price of one row.",
+        "Questions about persons with several rows are drawn at the cost of one row.",
         f"{_RUN}:row_costs",
         "unit.per_row(each.allowance)",
         "each.allowance",

@@ -45,7 +45,7 @@ def test_every_row_keeps_its_claim(row) -> None:
 
 
 @pytest.mark.parametrize("name", TIGHT)
-def test_all_of_the_price_is_used_and_less_noise_is_found(name) -> None:
+def test_all_of_the_cost_is_used_and_less_noise_is_found(name) -> None:
     query, pairs = TIGHT[name]
     report = audit.check(query, pairs)
     assert report.passed, report
@@ -65,12 +65,12 @@ def exchanges(records: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]
     ]
 
 
-@pytest.mark.parametrize("price", [ONE, HALF], ids=str)
+@pytest.mark.parametrize("cost", [ONE, HALF], ids=str)
 @pytest.mark.parametrize("q", ["0.5", "0.3"])
 @pytest.mark.parametrize("rows", [1, 3, 50])
-def test_a_search_with_a_public_number_of_rows_is_private_for_exchanges(q, rows, price) -> None:
+def test_a_search_with_a_public_number_of_rows_is_private_for_exchanges(q, rows, cost) -> None:
     """Whatever number was given: the true one is never read."""
-    query = huang2021.private_quantile(q=q, rows=rows, **NARROW, **price)
+    query = huang2021.private_quantile(q=q, rows=rows, **NARROW, **cost)
     for records in (1, 3):
         report = audit.check(query, exchanges(records), widths=(3, 2, 1))
         assert report.passed, report
@@ -81,7 +81,7 @@ def test_a_search_with_a_public_number_of_rows_is_private_for_exchanges(q, rows,
 
 def test_a_search_with_a_private_number_of_rows_costs_more_for_exchanges() -> None:
     """Twice ε and four times ρ, as every release for added rows."""
-    for price, factor in ((ONE, 2), (HALF, 4)):
-        query = huang2021.private_quantile(q="0.5", **NARROW, **price)
+    for cost, factor in ((ONE, 2), (HALF, 4)):
+        query = huang2021.private_quantile(q="0.5", **NARROW, **cost)
         report = audit.check(query, exchanges(3), widths=(1,))
         assert max(step.used for step in report.steps) == pytest.approx(factor)

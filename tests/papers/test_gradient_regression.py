@@ -1,4 +1,4 @@
-"""The gradient mechanism on a list of linear fits: its law, its bound, its price."""
+"""The gradient mechanism on a list of linear fits: its law, its bound, its cost."""
 
 import math
 from itertools import combinations_with_replacement
@@ -59,10 +59,10 @@ def test_the_law(rows, epsilon) -> None:
         assert np.abs(found - logs(1 / 0.7)).max() > near
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_it_keeps_its_claim(price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_it_keeps_its_claim(cost) -> None:
     """All data sets of up to three of four rows."""
-    report = audit.check(gradient_regression(**ASKED, **price), PAIRS)
+    report = audit.check(gradient_regression(**ASKED, **cost), PAIRS)
     assert report.passed, report
     assert report.drawn == report.claimed
 
@@ -78,7 +78,7 @@ STEEP = {
 }
 
 
-def test_it_uses_its_price_and_less_noise_is_found() -> None:
+def test_it_uses_its_cost_and_less_noise_is_found() -> None:
     asked = gradient_regression(**STEEP, epsilon=1)
     report = audit.joint_loss(asked, FAR[:1], FAR)
     assert report.passed, report

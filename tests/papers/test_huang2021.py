@@ -63,12 +63,12 @@ def test_the_rank_is_off_by_no_more_than_the_card_says(known) -> None:
         ranks = [_released(asked, data, seed).value + 500 for seed in range(60)]
         return [abs(rank - 250) / bound for rank in ranks]
 
-    price = mo.zcdp("0.002")
-    near = far(price, price)
+    cost = mo.zcdp("0.002")
+    near = far(cost, cost)
     assert np.mean(np.array(near) <= 1) >= 0.9
     # The bound is for the worst of eleven questions; half of it is passed now and then.
     assert max(near) > 0.2
-    assert max(far(mo.zcdp("0.00002"), price)) > 1
+    assert max(far(mo.zcdp("0.00002"), cost)) > 1
 
 
 def _released(asked: Any, data: np.ndarray, seed: int) -> mo.Release:

@@ -67,7 +67,7 @@ def scaled(event: Event, factor: Fraction) -> Event:
 
 
 def weaker(query: Query[Any], factor: Fraction = FACTOR) -> Query[Any]:
-    """Draw as for a multiple of ε, or its square of ρ, and claim the price."""
+    """Draw as for a multiple of ε, or its square of ρ, and claim the cost."""
 
     def begin(event: Event) -> Steps[Any]:
         inner, reply = query.begin(scaled(event, factor)), None

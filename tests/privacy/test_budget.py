@@ -70,7 +70,7 @@ def test_repr_and_pickle_round_trip() -> None:
         assert pickle.loads(pickle.dumps(budget)) == budget
 
 
-def test_exactly_one_price_is_chosen() -> None:
+def test_exactly_one_cost_is_chosen() -> None:
     assert chosen_budget(1, None, None) == pure(1)
     assert chosen_budget(None, 1, None) == zcdp(1)
     assert chosen_budget(None, None, approx(1, "1e-6")).kind == "approx"

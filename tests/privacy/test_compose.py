@@ -159,7 +159,7 @@ def test_many_small_events_cost_less_than_their_sum() -> None:
     assert composed([PureDP(Fraction(2))], "1e-6").amount < 2
 
 
-def test_disjoint_groups_pay_the_largest_price() -> None:
+def test_disjoint_groups_pay_the_largest_cost() -> None:
     assert parallel([mo.pure(1), mo.pure("0.5")]) == mo.pure(1)
     assert parallel([mo.approx(1, "1e-6"), mo.approx("0.5", "1e-5")]) == mo.approx(1, "1e-5")
     with pytest.raises(InvalidArgument, match="at least one"):

@@ -25,7 +25,7 @@ def test_costs() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pure", "approx"])
-def test_concentrated_has_no_silent_price_elsewhere(kind) -> None:
+def test_concentrated_has_no_silent_cost_elsewhere(kind) -> None:
     with pytest.raises(InvalidArgument, match="zCDP"):
         ZCDP(ONE).cost(kind)
 
@@ -95,7 +95,7 @@ def test_units_say_who_is_protected() -> None:
         assert pickle.loads(pickle.dumps(unit)) == unit
 
 
-def test_a_person_with_many_rows_shares_the_price() -> None:
+def test_a_person_with_many_rows_shares_the_cost() -> None:
     bounded, combined = unit_of("id", max_rows=4, order_by="t"), unit_of("id", combine="mean")
     for event, share in (
         (PureDP(ONE), PureDP(ONE / 4)),

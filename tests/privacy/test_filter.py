@@ -18,15 +18,15 @@ from modicum.privacy.event import PureDP
 @pytest.mark.parametrize("parts", [7, 2000])
 def test_threads_that_share_a_filter_spend_it_once(parts) -> None:
     budget, paid = Filter(mo.pure(1)), []
-    price = Fraction(1, parts)
+    cost = Fraction(1, parts)
 
     def work() -> None:
         for _ in range(parts):
             try:
-                budget.admit(PureDP(price))
+                budget.admit(PureDP(cost))
             except mo.BudgetExceeded:
                 continue
-            paid.append(price)
+            paid.append(cost)
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

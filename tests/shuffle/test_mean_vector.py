@@ -1,4 +1,4 @@
-"""A mean vector through a shuffler: its price, its messages, and its error."""
+"""A mean vector through a shuffler: its cost, its messages, and its error."""
 
 import copy
 import itertools

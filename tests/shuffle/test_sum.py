@@ -49,7 +49,7 @@ def test_all_values_at_an_end_do_not_wrap() -> None:
         assert abs(found.value - 400 * end) < 20 * protocol.error
 
 
-def test_the_noise_of_the_honest_alone_is_the_discrete_laplace_of_the_price() -> None:
+def test_the_noise_of_the_honest_alone_is_the_discrete_laplace_of_the_cost() -> None:
     """Two neighbouring sums, the noise of exactly `honest` clients: worst ratio, enumerated."""
     protocol = small(honest=100)
     mechanism = protocol.noise

@@ -51,17 +51,17 @@ TRUTHS = {
 
 
 @pytest.mark.parametrize("statistic", TRUTHS)
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.05"}], ids=str)
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.05"}], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.one_in(2)
-def test_no_answer_says_ok_and_is_wrong_by_everything(kind, price, statistic) -> None:
+def test_no_answer_says_ok_and_is_wrong_by_everything(kind, cost, statistic) -> None:
     """The range is tight, or says nothing; a miss of ten half-widths is no matter of chance."""
     for n, times in ((200, 3), (N, 4)):
         data = column(kind, n)
         truth = TRUTHS[statistic](data)
         tight = (0.0, 2.0 ** np.ceil(np.log2(data.max())))
         for within in (tight, (-1e9, 1e9)):
-            for found in answers(getattr(ask, statistic)(within=within, **price), data, times):
+            for found in answers(getattr(ask, statistic)(within=within, **cost), data, times):
                 lower, upper = found.error_model.interval(0.95, 3)
                 missed = max(lower - truth, truth - upper) > 10 * (upper - lower) / 2
                 assert not (missed and found.status.ok), (n, within, found)

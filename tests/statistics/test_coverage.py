@@ -116,10 +116,10 @@ def test_a_mean_allows_for_all_the_noise_that_it_states(name) -> None:
             assert ends.lower <= (known.rough + total / records) * known.lattice.step <= ends.upper
 
 
-@pytest.mark.parametrize("price", [{"epsilon": "0.5"}, {"rho": "0.02"}], ids=str)
-def test_a_count_is_covered_as_often_as_stated(price) -> None:
+@pytest.mark.parametrize("cost", [{"epsilon": "0.5"}, {"rho": "0.02"}], ids=str)
+def test_a_count_is_covered_as_often_as_stated(cost) -> None:
     """By the probabilities of its noise: nothing is drawn but the error model to begin with."""
-    asked = query.count(**price)
+    asked = query.count(**cost)
     walks = run(
         {"a": asked},
         Remembering(np.zeros(1000)),

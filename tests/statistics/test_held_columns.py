@@ -5,22 +5,22 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.placed import HeldColumns
+from modicum.statistics.standardised import HeldColumns
 from modicum.status import Status
 from modicum.summaries.second_moments import WHOLE
 
 WITHIN = (-1e6, 1e6)
-PRICES = [{"epsilon": 1}, {"rho": "0.05"}]
+COSTS = [{"epsilon": 1}, {"rho": "0.05"}]
 NONE = Status("few_records", "none")
 
 
-def curator(data: np.ndarray, seed: object, price: dict) -> mo.Curator:
-    budget = mo.zcdp(1) if "rho" in price else mo.pure(2)
+def curator(data: np.ndarray, seed: object, cost: dict) -> mo.Curator:
+    budget = mo.zcdp(1) if "rho" in cost else mo.pure(2)
     return mo.Curator(data, budget=budget, entropy=SeededEntropy(repr(seed)))
 
 
-def regression(data: np.ndarray, seed: object, price: dict) -> mo.ArrayRelease:
-    return curator(data, seed, price).linear_regression(within=WITHIN, **price)
+def regression(data: np.ndarray, seed: object, cost: dict) -> mo.ArrayRelease:
+    return curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
 
 
 def dummies(n: int, p: float, seed: int, scale: float = 1.0) -> np.ndarray:
@@ -35,15 +35,15 @@ def r2(data: np.ndarray, fit: np.ndarray) -> float:
     return 1 - float((left**2).mean() / data[:, -1].var())
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("scale", [1.0, 1000.0, 0.001])
 @pytest.mark.one_in(2)
-def test_rare_dummies_among_many_rows_are_found(price, scale) -> None:
+def test_rare_dummies_among_many_rows_are_found(cost, scale) -> None:
     """Least squares has 0.76."""
     found = []
     for seed in range(6):
         data = dummies(40_000, 0.05, seed, scale)
-        release = regression(data, seed, price)
+        release = regression(data, seed, cost)
         assert np.abs(release.values[1:]).max() < 4
         found.append(r2(data, release.values))
     assert np.median(found) > 0.71
@@ -56,7 +56,7 @@ def test_no_slope_of_a_dummy_is_absurd(p) -> None:
     """Of few rows it is 0, and its name is on the summary."""
     named = 0
     for seed in range(6):
-        release = regression(dummies(500, p, seed), seed, PRICES[1])
+        release = regression(dummies(500, p, seed), seed, COSTS[1])
         lost = np.flatnonzero(release.values[1:] == 0)
         assert np.abs(release.values[1:]).max() < 10
         if release.code == "partial":
@@ -67,16 +67,16 @@ def test_no_slope_of_a_dummy_is_absurd(p) -> None:
     assert named > 20 or p > 0.05
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("p", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("n", [5_000, 60_000])
 @pytest.mark.one_in(3)
-def test_covariances_of_dummies_are_held(n, p, price) -> None:
+def test_covariances_of_dummies_are_held(n, p, cost) -> None:
     rng, held = np.random.default_rng(n), 0
     for seed in range(5):
         data = np.column_stack([rng.normal(size=(n, 2)), rng.random((n, 2)) < p])
         true = np.cov(data.T, bias=True)
-        release = curator(data, seed, price).covariance(within=WITHIN, **price)
+        release = curator(data, seed, cost).covariance(within=WITHIN, **cost)
         lower, upper = release.interval()
         held += bool(((lower <= true) & (true <= upper)).all())
         lost = np.diag(release.values) == 0
@@ -92,12 +92,12 @@ def far_off(n: int, seed: int, share: float = 0.3) -> np.ndarray:
     return np.column_stack([apart, other, other + 0.1 * rng.normal(size=n)])
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_two_far_clusters_are_no_narrow_column(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_two_far_clusters_are_no_narrow_column(cost) -> None:
     for seed in range(4):
         data = far_off(8_000, seed)
         true = np.cov(data.T, bias=True)
-        release = curator(data, seed, price).covariance(within=WITHIN, **price)
+        release = curator(data, seed, cost).covariance(within=WITHIN, **cost)
         lower, upper = release.interval()
         assert ((lower <= true) & (true <= upper)).all()
         if release.values[0, 0] < 1e9:
@@ -106,27 +106,27 @@ def test_two_far_clusters_are_no_narrow_column(price) -> None:
             assert upper[0, 0] > 1e300
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_a_code_for_missing_values_does_not_spoil_a_regression(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_a_code_for_missing_values_does_not_spoil_a_regression(cost) -> None:
     """A twentieth of a column is 999,999: least squares has a slope of about 0 for it."""
     for seed in range(4):
         data = far_off(16_000, seed, share=0.05)
-        release = regression(data, seed, price)
+        release = regression(data, seed, cost)
         assert release.values[1] == 0
         assert release.code == "partial"
         assert r2(data, release.values) > 0.9
         assert (release.interval().upper[1]) > 1e300
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_an_explained_column_that_is_lost_has_no_fit(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_an_explained_column_that_is_lost_has_no_fit(cost) -> None:
     for seed in range(3):
         few = np.column_stack([np.random.default_rng(seed).normal(size=3000), np.zeros(3000)])
-        release = regression(few, seed, price)
+        release = regression(few, seed, cost)
         assert release.code == "few_records"
         assert release.values[1] == 0
         clusters = far_off(8_000, seed, share=0.2)[:, ::-1]
-        release = regression(clusters, seed, price)
+        release = regression(clusters, seed, cost)
         if release.interval().upper[1] > 1e300 and release.values[1] == 0:
             assert release.code == "clipped"
 
@@ -151,7 +151,7 @@ def test_no_column_spoils_the_others(draw, n) -> None:
         rng = np.random.default_rng(seed)
         x = rng.normal(size=n)
         data = np.column_stack([draw(rng, n), x, 2 * x + rng.normal(size=n)])
-        release = regression(data, seed, PRICES[1])
+        release = regression(data, seed, COSTS[1])
         assert release.code in {"ok", "partial", "heavy_tail"}
         assert release.values[2] == pytest.approx(2, abs=0.5)
         bound = (
@@ -186,7 +186,7 @@ def test_a_column_without_an_interval_is_lost() -> None:
     assert unsure.status(["a", "b"], ~two.lost, "slope 0", NONE).code == "few_records"
 
 
-@pytest.mark.parametrize("price", [{"epsilon": "0.0000001"}, {"rho": "0.000000000001"}], ids=str)
-def test_next_to_no_budget_is_answered(price) -> None:
-    release = regression(dummies(20, 0.5, 1), 1, price)
+@pytest.mark.parametrize("cost", [{"epsilon": "0.0000001"}, {"rho": "0.000000000001"}], ids=str)
+def test_next_to_no_budget_is_answered(cost) -> None:
+    release = regression(dummies(20, 0.5, 1), 1, cost)
     assert not release.usable

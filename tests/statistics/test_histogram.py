@@ -85,16 +85,16 @@ def coverage(question, truth, releases: int) -> float:
     return held / releases
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.1"}], ids=str)
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.1"}], ids=str)
 @pytest.mark.one_in(2)
-def test_all_intervals_hold_at_once(price) -> None:
+def test_all_intervals_hold_at_once(cost) -> None:
     edges, x = np.linspace(-50, 150, 21), X[:2000]
-    question = ask.histogram(edges=edges, **price)
+    question = ask.histogram(edges=edges, **cost)
     held = coverage(question, np.histogram(x, edges)[0], 400)
     assert 0.92 < held < 0.99 or held == 1  # integers: the level is met or exceeded
     for points in (edges, np.linspace(-50, 150, 200)):
         truth = np.array([(x <= p).mean() for p in points])
-        assert coverage(ask.cdf(points=points, **price), truth, 100) >= 0.95
+        assert coverage(ask.cdf(points=points, **cost), truth, 100) >= 0.95
 
 
 def test_more_levels_pay_for_many_points() -> None:

@@ -1,4 +1,4 @@
-"""Regression of few rows: accuracy, columns that were missed, prices, what the summary says."""
+"""Regression of few rows: accuracy, columns that were missed, costs, what the summary says."""
 
 from fractions import Fraction
 
@@ -10,13 +10,13 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.statistics.placed import HeldColumns, PlacedColumns
 from modicum.statistics.regression import listed_fit
+from modicum.statistics.standardised import HeldColumns, StandardisedColumns
 from modicum.summaries.base import Columns
 from modicum.summaries.second_moments import Scaling
 
 WITHIN = (-1e6, 1e6)
-PRICES = [{"epsilon": 1}, {"rho": "0.03"}]
+COSTS = [{"epsilon": 1}, {"rho": "0.03"}]
 
 
 def rows(n: int, seed: int, d: int = 4) -> np.ndarray:
@@ -28,8 +28,8 @@ def rows(n: int, seed: int, d: int = 4) -> np.ndarray:
     return np.column_stack([z * np.exp(rng.normal(size=d)) + 3 * rng.normal(size=d), y + 5])
 
 
-def curator(data: np.ndarray, seed: object, price: dict) -> mo.Curator:
-    budget = mo.zcdp(1) if "rho" in price else mo.pure(2)
+def curator(data: np.ndarray, seed: object, cost: dict) -> mo.Curator:
+    budget = mo.zcdp(1) if "rho" in cost else mo.pure(2)
     return mo.Curator(data, budget=budget, entropy=SeededEntropy(repr(seed)))
 
 
@@ -39,16 +39,16 @@ def r2(data: np.ndarray, fit: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    "price",
-    [PRICES[0], *(pytest.param(each, marks=pytest.mark.slow) for each in PRICES[1:])],
+    "cost",
+    [COSTS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in COSTS[1:])],
     ids=str,
 )
-def test_few_rows_are_enough_for_a_fit(price) -> None:
+def test_few_rows_are_enough_for_a_fit(cost) -> None:
     """Of 0.8 that can be had; by products of columns it was half of that."""
     found = []
     for seed in range(12):
         data = rows(800, seed)
-        release = curator(data, seed, price).linear_regression(within=WITHIN, **price)
+        release = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
         assert release.method == "listed fits"
         assert release.status == "ok"
         found.append(r2(data, release.values))
@@ -56,15 +56,15 @@ def test_few_rows_are_enough_for_a_fit(price) -> None:
     assert min(found) > 0.5
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_many_rows_are_answered_by_products(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_many_rows_are_answered_by_products(cost) -> None:
     data = rows(20_000, 1)
-    release = curator(data, 1, price).linear_regression(within=WITHIN, **price)
+    release = curator(data, 1, cost).linear_regression(within=WITHIN, **cost)
     assert release.method == "moments"
 
 
 def test_the_card_says_what_is_not_known() -> None:
-    release = curator(rows(300, 1), 1, PRICES[0]).linear_regression(within=WITHIN, epsilon=1)
+    release = curator(rows(300, 1), 1, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
     lower, upper = release.interval()
     assert (lower < -1e300).all()
     assert (upper > 1e300).all()
@@ -72,7 +72,7 @@ def test_the_card_says_what_is_not_known() -> None:
 
 
 def test_hardly_any_rows_say_so() -> None:
-    release = curator(rows(30, 1), 1, PRICES[0]).linear_regression(within=WITHIN, epsilon=1)
+    release = curator(rows(30, 1), 1, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
     assert "too little data" in release.status
 
 
@@ -80,7 +80,7 @@ def test_empty_singular_and_missing_rows_are_answered() -> None:
     missing = rows(40, 1)
     missing[:20, 0] = np.nan
     for data in (np.empty((0, 3)), np.ones((200, 3)), missing, np.full((3, 2), np.inf)):
-        release = curator(data, 1, PRICES[0]).linear_regression(within=WITHIN, epsilon=1)
+        release = curator(data, 1, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
         assert np.isfinite(release.values).all()
 
 
@@ -93,10 +93,10 @@ def fitted(data: np.ndarray, scaling: Scaling, event: Event, seed: str) -> np.nd
     split = BudgetSplit(event)
     norm, zeros = "l2" if split.concentrated else "l1", (0,) * len(labels)
     held = HeldColumns((False,) * len(labels), True, zeros, 1.0, norm, len(data))
-    placed = PlacedColumns(
+    scaled = StandardisedColumns(
         Columns(), LATTICE, split, labels, len(data), scaling, held, Fraction(0), False
     )
-    steps, entropy = listed_fit(placed), SeededEntropy(seed)
+    steps, entropy = listed_fit(scaled), SeededEntropy(seed)
     step = next(steps)
     while True:
         try:

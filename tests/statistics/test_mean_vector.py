@@ -44,7 +44,7 @@ def distance(found: ArrayEstimate, truth: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    ("question", "price"),
+    ("question", "cost"),
     [
         (ask.mean_vector, {"rho": "0.5"}),
         (ask.mean_vector, {"epsilon": 1}),
@@ -52,9 +52,9 @@ def distance(found: ArrayEstimate, truth: np.ndarray) -> float:
     ],
 )
 def test_the_answer_does_not_depend_on_how_the_rows_are_held(
-    question, price, monkeypatch, tmp_path
+    question, cost, monkeypatch, tmp_path
 ) -> None:
-    array, named = question(**WIDE, **price), question(NAMES, **WIDE, **price)
+    array, named = question(**WIDE, **cost), question(NAMES, **WIDE, **cost)
     expected = answer(ROWS, array).values
     assert answer(np.asfortranarray(ROWS[::-1]), array).values == expected
     lists = pa.FixedSizeListArray.from_arrays(pa.array(ROWS.ravel()), 3)
@@ -127,14 +127,14 @@ def test_rows_far_from_zero_cost_rounds_and_not_accuracy() -> None:
     assert steps[0] <= steps[1] <= steps[2] <= 10
 
 
-@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 2}], ids=str)
+@pytest.mark.parametrize("cost", [{"rho": "0.5"}, {"epsilon": 2}], ids=str)
 @pytest.mark.parametrize("question", [ask.mean_vector, ask.clipped_mean_vector])
-def test_intervals_hold_all_at_once(question, price) -> None:
+def test_intervals_hold_all_at_once(question, cost) -> None:
     x = np.random.default_rng(4).normal(2, 1, size=(2000, 5))
     x[:, 0] = np.random.default_rng(5).standard_t(4, size=2000)
     truth, covered, inside = x.mean(axis=0), 0, 0
     for seed in range(40):
-        found = answer(x, question(**WIDE, **price), seed)
+        found = answer(x, question(**WIDE, **cost), seed)
         lower, upper = found.error_model.intervals(0.95, 3)
         values = np.array(found.values, dtype=float)
         inside += bool(((lower <= values) & (values <= upper)).all())
@@ -175,8 +175,8 @@ def test_the_shifted_mean_finds_its_centre_anywhere(d, limit) -> None:
 
 def test_too_many_columns_for_the_rows_are_said_to_be() -> None:
     x = np.random.default_rng(7).normal(size=(10, 2000))
-    for price in ({"rho": "0.1"}, {"epsilon": 1}):
-        assert answer(x, ask.mean_vector(**WIDE, **price)).status == vector_rounds.NOISY
+    for cost in ({"rho": "0.1"}, {"epsilon": 1}):
+        assert answer(x, ask.mean_vector(**WIDE, **cost)).status == vector_rounds.NOISY
 
 
 def test_a_release_can_be_read_and_stored() -> None:

@@ -15,11 +15,11 @@ from modicum.sources.persons import TableReader
 from modicum.statistics import vector_rounds
 
 RHO, EPSILON = {"rho": "0.5"}, {"epsilon": 1}
-PRICES = [RHO, EPSILON]
+COSTS = [RHO, EPSILON]
 
 
-def answer(x, price, seed, within=(-1e6, 1e6), question=ask.mean_vector) -> ArrayEstimate:
-    asked = question(within=within, **price)
+def answer(x, cost, seed, within=(-1e6, 1e6), question=ask.mean_vector) -> ArrayEstimate:
+    asked = question(within=within, **cost)
     reader, entropy = TableReader(open_source(x)), SeededEntropy(f"kinds {seed}")
     found = run({"a": asked}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)["a"].answer
     assert isinstance(found, ArrayEstimate)
@@ -62,7 +62,7 @@ def pareto(index: float):
 
 
 @pytest.mark.parametrize(
-    ("rows", "price", "limit"),
+    ("rows", "cost", "limit"),
     [
         (lognormal(1.5), RHO, 0.08),
         (lognormal(1.5), EPSILON, 0.2),
@@ -73,58 +73,58 @@ def pareto(index: float):
         (zeros, RHO, 0.3),
     ],
 )
-def test_errors_on_skewed_rows_fall_with_their_number(rows, price, limit) -> None:
+def test_errors_on_skewed_rows_fall_with_their_number(rows, cost, limit) -> None:
     """A share of the rows that stays outside for every number of them would be the whole error."""
     errors = []
     for seed in range(4):
         x = rows(np.random.default_rng(seed), 40_000, 2)
-        errors.append(distance(answer(x, price, seed), x))
+        errors.append(distance(answer(x, cost, seed), x))
     assert np.median(errors) < limit
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize(("share", "d"), [(0.02, 1), (0.1, 1), (0.3, 2)])
 @pytest.mark.parametrize("within", [(-1e6, 1e6), (0, 1)], ids=str)
-def test_columns_of_zeros_and_ones_are_not_lost(price, share, d, within) -> None:
+def test_columns_of_zeros_and_ones_are_not_lost(cost, share, d, within) -> None:
     for seed in range(3):
         x = yes(share)(np.random.default_rng(seed), 40_000, d)
-        found = answer(x, price, seed, within)
+        found = answer(x, cost, seed, within)
         assert found.status.ok
         assert distance(found, x) < 0.05 * np.linalg.norm(x.mean(axis=0))
         assert misses(found, x) <= 1
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("within", [(0, 1e5), (-1e6, 1e6), (-1e9, 1e9)], ids=str)
 @pytest.mark.parametrize(
     "rows", [yes(0.02), yes(0.1), yes(0.5), zeros, two_points], ids=["2", "10", "50", "0", "two"]
 )
 @pytest.mark.one_in(2)
-def test_what_is_lost_is_said_to_be(rows, price, within) -> None:
+def test_what_is_lost_is_said_to_be(rows, cost, within) -> None:
     """With few rows it often is lost: then the code says so, and the interval holds."""
     for n, d in ((300, 2), (1000, 1), (1000, 2), (4000, 8)):
         x = np.clip(rows(np.random.default_rng(n + d), n, d), *within)
         for seed in range(2):
-            found = answer(x, price, seed, within)
+            found = answer(x, cost, seed, within)
             assert misses(found, x) <= 10, (n, d, found.status)
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("rows", [lognormal(1.0), pareto(3.5)], ids=["lognormal", "pareto"])
-def test_default_intervals_hold_for_skewed_rows(rows, price) -> None:
+def test_default_intervals_hold_for_skewed_rows(rows, cost) -> None:
     held = 0
     for seed in range(30):
         x = rows(np.random.default_rng(seed), 4000, 1)
-        found = answer(x, price, seed)
+        found = answer(x, cost, seed)
         held += misses(found, x) <= 1 or not found.status.ok
     assert held >= 28
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_equal_rows_are_a_point(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_equal_rows_are_a_point(cost) -> None:
     """What a few others may hold is not known, and the interval leaves room for it."""
     x = np.full((20_000, 2), 5.0)
-    found = answer(x, price, 0)
+    found = answer(x, cost, 0)
     assert found.status == vector_rounds.POINT
     assert distance(found, x) < 1e-9
     lower, upper = found.error_model.intervals(0.95, 3)
@@ -140,11 +140,11 @@ def test_a_clipped_mean_of_one_point_is_no_answer() -> None:
     assert found.status.code == "coarse_step"
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_more_rows_outside_than_a_tail_has_are_told(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_more_rows_outside_than_a_tail_has_are_told(cost) -> None:
     """The intervals then allow for rows anywhere in the range."""
     x = np.random.default_rng(1).normal(10, 1, (4000, 2))
-    found = answer(x, price, 0).error_model
+    found = answer(x, cost, 0).error_model
     assert found.status.ok
     lost = replace(found, outside=found.most_outside + 1)
     unseen = replace(found, seen=False)

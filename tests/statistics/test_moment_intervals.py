@@ -11,8 +11,8 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.statistics.covariance import ComponentsErrorModel
 from modicum.statistics.moments import noise_size
-from modicum.statistics.placed import noise_quantile
 from modicum.statistics.regression import moved
+from modicum.statistics.standardised import noise_quantile
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(9)
@@ -53,11 +53,11 @@ def single(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 TABLES = (clean, heavy, bent, crossed, classes, single)
-PRICES = ({"rho": "0.03"}, {"epsilon": 1})
+COSTS = ({"rho": "0.03"}, {"epsilon": 1})
 
 
-def curator(data, seed: object, price: dict) -> mo.Curator:
-    budget = mo.zcdp(1) if "rho" in price else mo.pure(2)
+def curator(data, seed: object, cost: dict) -> mo.Curator:
+    budget = mo.zcdp(1) if "rho" in cost else mo.pure(2)
     return mo.Curator(data, budget=budget, entropy=SeededEntropy(repr(seed)))
 
 
@@ -66,10 +66,10 @@ def least_squares(data: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(rows, data[:, -1], rcond=None)[0]
 
 
-def slopes_held(data: np.ndarray, price: dict, releases: int, tail: float | None = 3) -> int:
+def slopes_held(data: np.ndarray, cost: dict, releases: int, tail: float | None = 3) -> int:
     true, held = least_squares(data), 0
     for seed in range(releases):
-        found = curator(data, seed, price).linear_regression(within=WITHIN, **price)
+        found = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
         assert found.method == "moments"
         lower, upper = found.interval(tail=tail)
         held += bool(((lower <= true) & (true <= upper)).all())
@@ -77,7 +77,7 @@ def slopes_held(data: np.ndarray, price: dict, releases: int, tail: float | None
 
 
 def moments_held(
-    data: np.ndarray, price: dict, releases: int, tail: float = 3
+    data: np.ndarray, cost: dict, releases: int, tail: float = 3
 ) -> tuple[int, int, int]:
     """Covariances, variances along components, components up to sign."""
     true = np.atleast_2d(np.cov(data.T, bias=True))
@@ -85,10 +85,10 @@ def moments_held(
     held = np.zeros(3, dtype=int)
     for seed in range(releases):
         lower, upper = (
-            curator(data, seed, price).covariance(within=WITHIN, **price).interval(tail=tail)
+            curator(data, seed, cost).covariance(within=WITHIN, **cost).interval(tail=tail)
         )
         held[0] += ((lower <= true) & (true <= upper)).all()
-        found = curator(data, seed, price).pca(components=2, within=WITHIN, **price)
+        found = curator(data, seed, cost).pca(components=2, within=WITHIN, **cost)
         variances = found.error_model.variance_intervals(0.95, tail)
         largest = values[::-1][:2]
         held[1] += ((variances.lower <= largest) & (largest <= variances.upper)).all()
@@ -190,17 +190,17 @@ def test_the_plain_fit_of_the_rows_is_held() -> None:
 
 def test_intervals_grow_with_what_they_allow_for() -> None:
     data = clean(20_000, RNG)
-    found = curator(data, 1, PRICES[0]).linear_regression(within=WITHIN, **PRICES[0])
+    found = curator(data, 1, COSTS[0]).linear_regression(within=WITHIN, **COSTS[0])
     widths = [np.ptp(found.interval(tail=tail), axis=0)[1] for tail in (None, 10, 3, 2)]
     assert 0 < widths[0] < widths[1] < widths[2] <= widths[3]
-    matrix = curator(data, 1, PRICES[0]).covariance(within=WITHIN, **PRICES[0])
+    matrix = curator(data, 1, COSTS[0]).covariance(within=WITHIN, **COSTS[0])
     assert np.isfinite(matrix.interval(tail=3)).all()
     assert (matrix.interval(tail=2).upper > 1e300).all()
     assert "index 3" in matrix.explain()
 
 
 def test_few_rows_have_no_bound_and_say_so() -> None:
-    found = curator(clean(200, RNG), 1, PRICES[1]).linear_regression(within=WITHIN, **PRICES[1])
+    found = curator(clean(200, RNG), 1, COSTS[1]).linear_regression(within=WITHIN, **COSTS[1])
     lower, upper = found.interval()
     assert (lower < -1e300).all()
     assert (upper > 1e300).all()
@@ -210,31 +210,31 @@ def test_few_rows_have_no_bound_and_say_so() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("table", TABLES)
-def test_regressions_hold_at_their_level(table, price) -> None:
-    assert slopes_held(table(8000, RNG), price, 40) >= 38
-    assert slopes_held(table(60_000, RNG), price, 10) >= 9
+def test_regressions_hold_at_their_level(table, cost) -> None:
+    assert slopes_held(table(8000, RNG), cost, 40) >= 38
+    assert slopes_held(table(60_000, RNG), cost, 10) >= 9
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("table", TABLES)
-def test_moments_hold_at_their_level(table, price) -> None:
+def test_moments_hold_at_their_level(table, cost) -> None:
     """Of the explaining columns: that of `bent` has squares of another kind, see below."""
-    assert min(moments_held(table(5000, RNG)[:, :-1], price, 20)) >= 19
-    assert min(moments_held(table(60_000, RNG)[:, :-1], price, 10)) >= 9
+    assert min(moments_held(table(5000, RNG)[:, :-1], cost, 20)) >= 19
+    assert min(moments_held(table(60_000, RNG)[:, :-1], cost, 10)) >= 9
 
 
 @pytest.mark.slow
 def test_a_heavy_column_asks_for_a_heavier_tail() -> None:
     """A lognormal column with a sigma of 1 holds more beyond its cut than a tail of index 3."""
     data = bent(60_000, RNG)
-    assert moments_held(data, PRICES[1], 10)[0] < 8
-    assert min(moments_held(data, PRICES[1], 10, tail=2.5)) >= 9
+    assert moments_held(data, COSTS[1], 10)[0] < 8
+    assert min(moments_held(data, COSTS[1], 10, tail=2.5)) >= 9
 
 
 @pytest.mark.slow
 def test_without_a_tail_they_are_not_for_all_rows() -> None:
     """The control: noise alone is not what keeps the released slopes from those of all rows."""
-    assert slopes_held(heavy(60_000, RNG), PRICES[1], 10, tail=None) < 8
+    assert slopes_held(heavy(60_000, RNG), COSTS[1], 10, tail=None) < 8

@@ -17,37 +17,37 @@ MIX = np.array([[1.0, 0.6, 0, 0], [0, 1, 0.3, 0], [0, 0, 1, 0.5], [0, 0, 0, 1]])
 X = 3 + RNG.normal(size=(20_000, 4)) @ MIX * [1, 1000, 0.01, 30]
 SLOPES = np.array([2.0, 0.004, -100.0, 0.0])
 Y = 7 + X @ SLOPES + RNG.normal(size=len(X))
-PRICES = [{"epsilon": 1}, {"rho": "0.1"}]
+COSTS = [{"epsilon": 1}, {"rho": "0.1"}]
 
 
-def curator(data, seed: object, price: dict) -> mo.Curator:
-    budget = mo.zcdp(1) if "rho" in price else mo.pure(2)
+def curator(data, seed: object, cost: dict) -> mo.Curator:
+    budget = mo.zcdp(1) if "rho" in cost else mo.pure(2)
     return mo.Curator(data, budget=budget, entropy=SeededEntropy(repr(seed)))
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_covariances_of_columns_of_different_scale(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_covariances_of_columns_of_different_scale(cost) -> None:
     true = np.cov(X.T, bias=True)
     scales = np.sqrt(np.outer(np.diag(true), np.diag(true)))
-    release = curator(X, "covariance", price).covariance(within=WITHIN, **price)
+    release = curator(X, "covariance", cost).covariance(within=WITHIN, **cost)
     assert release.status == "ok"
     assert np.abs((release.values - true) / scales).max() < 0.15
     assert np.array_equal(release.values, release.values.T)
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_constant_columns_are_not_seen(price) -> None:
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_constant_columns_are_not_seen(cost) -> None:
     """Wherever their interval lies: the means' noise counts too."""
     data = np.ones((500, 3))
-    found = [curator(data, each, price).covariance(within=WITHIN, **price) for each in range(30)]
+    found = [curator(data, each, cost).covariance(within=WITHIN, **cost) for each in range(30)]
     assert sum((np.diag(each.values) > 0).sum() for each in found) <= 1
     assert all("lost in the noise" in each.status for each in found)
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_a_regression_recovers_its_slopes(price) -> None:
-    release = curator(np.column_stack([X, Y]), "slopes", price).linear_regression(
-        within=WITHIN, **price
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_a_regression_recovers_its_slopes(cost) -> None:
+    release = curator(np.column_stack([X, Y]), "slopes", cost).linear_regression(
+        within=WITHIN, **cost
     )
     predicted = release[0] + X @ release.values[1:]
     assert 1 - np.var(Y - predicted) / np.var(Y) > 0.6
@@ -71,8 +71,8 @@ def test_deviations_are_those_of_noise_drawn_again() -> None:
     """The delta method against a simulation about the released moments."""
     rows = RNG.normal(1, 1, size=(5000, 2))
     data = np.column_stack([rows, 1 + rows @ [1, -2] + 0.1 * RNG.normal(size=len(rows))])
-    price = {"rho": "0.03"}
-    release = curator(data, "again", price).linear_regression(within=WITHIN, **price)
+    cost = {"rho": "0.03"}
+    release = curator(data, "again", cost).linear_regression(within=WITHIN, **cost)
     released = release.error_model.moments
     kept = np.array([True, True])
     found = []
@@ -160,10 +160,8 @@ def test_wrong_arguments() -> None:
 def test_names_of_a_table_and_of_an_array_agree() -> None:
     pl = pytest.importorskip("polars")
     table = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y})
-    price = {"epsilon": 1}
-    named = curator(table, 1, price).linear_regression(
-        ["a", "b"], target="y", within=WITHIN, **price
-    )
-    plain = curator(table.to_numpy(), 1, price).linear_regression(within=WITHIN, **price)
+    cost = {"epsilon": 1}
+    named = curator(table, 1, cost).linear_regression(["a", "b"], target="y", within=WITHIN, **cost)
+    plain = curator(table.to_numpy(), 1, cost).linear_regression(within=WITHIN, **cost)
     assert named.labels == ("intercept", "a", "b")
     assert np.array_equal(named.values, plain.values)

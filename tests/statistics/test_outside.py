@@ -100,7 +100,7 @@ def test_the_reach_covers_noise_and_excess_together(noise) -> None:
 
 @pytest.mark.parametrize("tail", [1.001, 3, 60, 1e6])
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "1000"])
-def test_any_tail_and_price_give_an_interval(tail, epsilon) -> None:
+def test_any_tail_and_cost_give_an_interval(tail, epsilon) -> None:
     """Noise of a thousandth of a step, or a tail that falls at once, included."""
     for x in (np.arange(3000.0) % 100, np.full(3000, 5.0), np.empty(0)):
         found = modicum.mean(x, within=(0, 128), step=1, epsilon=epsilon)

@@ -69,8 +69,8 @@ def labels(walk) -> list[str]:
 def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
     data = np.random.default_rng(1).normal(size=600)
 
-    def drawn(m: int, **price) -> tuple[list[str], str]:
-        question = query.quantiles(q=fractions(m), within=WITHIN, level=None, **price)
+    def drawn(m: int, **cost) -> tuple[list[str], str]:
+        question = query.quantiles(q=fractions(m), within=WITHIN, level=None, **cost)
         (walk,) = walks(question, data, 1, f"law {m}")
         return labels(walk), walk.transcript[-1].mechanism
 

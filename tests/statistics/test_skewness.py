@@ -76,13 +76,13 @@ def test_light_tails_may_be_said_to_be_light(name) -> None:
     assert np.mean(held) >= 0.85
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize(
     ("name", "most"), [("normal", 0.05), ("exponential", 0.2), ("two groups", 0.02)]
 )
-def test_the_skewness_is_near(name, most, price) -> None:
+def test_the_skewness_is_near(name, most, cost) -> None:
     x = TABLES[name](np.random.default_rng(5), 20_000)
-    errors = [abs(released(x, f"near {i}", **price).value - truth(x)) for i in range(9)]
+    errors = [abs(released(x, f"near {i}", **cost).value - truth(x)) for i in range(9)]
     assert np.median(errors) < most
 
 

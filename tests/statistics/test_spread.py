@@ -40,13 +40,13 @@ def outcomes(question, truth, shape, n, *, sets, releases):
     return np.array(errors), float(np.mean(held))
 
 
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize(
     ("shape", "most"),
     [("normal", 0.002), ("income", 0.04), ("uniform", 0.001), ("exponential", 0.01)],
 )
-def test_the_standard_deviation_is_near(shape, most, price) -> None:
-    question = query.std(within=WITHIN, **price)
+def test_the_standard_deviation_is_near(shape, most, cost) -> None:
+    question = query.std(within=WITHIN, **cost)
     errors, held = outcomes(question, np.std, shape, 20_000, sets=9, releases=5)
     assert np.median(abs(errors)) < most
     assert held > 0.85  # 45 intervals
@@ -161,13 +161,13 @@ def test_bad_pairs_are_refused(wrong) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("shape", ["normal", "income", "uniform", "exponential", "t of 4"])
-def test_few_records_exceed_a_maximum(shape, price) -> None:
+def test_few_records_exceed_a_maximum(shape, cost) -> None:
     for statistic, sign in ((query.max, 1), (query.min, -1)):
         for i in range(3):
             data = SHAPES[shape](np.random.default_rng([32, i]), 10_000)
-            for answer in answers(statistic(within=WITHIN, **price), sign * data, 8, (shape, i)):
+            for answer in answers(statistic(within=WITHIN, **cost), sign * data, 8, (shape, i)):
                 value, middle = sign * float(answer.value), float(np.median(data))
                 beyond = int((data > value).sum())
                 assert beyond <= answer.error_model.exceeded_at_most(1e-4)

@@ -280,7 +280,7 @@ def test_bad_arguments(arguments, message) -> None:
         (lambda: theory.threshold_rank_error(10, 0, 1), "zeta"),
         (lambda: theory.inverse_sensitivity_tail(1, 1, candidates=0), "candidates"),
         (
-            lambda: theory.inverse_sensitivity_price(1, candidates=1, largest_loss=1, slack=2),
+            lambda: theory.inverse_sensitivity_cost(1, candidates=1, largest_loss=1, slack=2),
             "slack",
         ),
         (

@@ -261,16 +261,16 @@ def inverse_sensitivity_cases(unit: float):
 
 
 def inverse_sensitivity_ratios(factor: float, unit: float = 1.0, *, literal: bool = False):
-    """E|error| over the bound at ``factor`` times the theorem's price, L = 1 and B = 2R."""
+    """E|error| over the bound at ``factor`` times the theorem's cost, L = 1 and B = 2R."""
     for grid, scores, here, moduli in inverse_sensitivity_cases(unit):
         beta = grid[1] - grid[0]
         for k, modulus in moduli.items():
-            price = theory.inverse_sensitivity_price(
+            cost = theory.inverse_sensitivity_cost(
                 Fraction(1, k), candidates=len(grid), largest_loss=2 * unit, slack=beta
             )
             if literal:
-                price = 2 / k * math.log(2 * 2 * unit * unit / beta)
-            mechanism = laws.exponential(scores, factor * price / 2, grid)
+                cost = 2 / k * math.log(2 * 2 * unit * unit / beta)
+            mechanism = laws.exponential(scores, factor * cost / 2, grid)
             yield mechanism.expectation(lambda t, here=here: np.abs(t - here)) / (modulus + beta)
 
 
@@ -281,7 +281,7 @@ def test_theorem_c_1() -> None:
 
 
 def test_theorem_c_1_as_printed_depends_on_the_unit() -> None:
-    """ε' = 2ε ln(2BR/β) is a price for one unit; in a larger one it falls below 0."""
+    """ε' = 2ε ln(2BR/β) is a cost for one unit; in a larger one it falls below 0."""
     assert max(inverse_sensitivity_ratios(1.0, unit=0.05, literal=True)) > 10
     assert max(inverse_sensitivity_ratios(1.0, unit=0.05)) <= 1
 
@@ -313,7 +313,7 @@ def algorithm_4(data, statistic, *, prune=True):
     assert left_out < 1e-6
     here = chosen(statistic).value(np.sort(data))
     error = sum(p * mechanism.expectation(lambda t: np.abs(t - here)) for p, mechanism in found)
-    # Their ε = 1/(4r) is the price divided by 128 ln(6RB/(Lβ²)).
+    # Their ε = 1/(4r) is the cost divided by 128 ln(6RB/(Lβ²)).
     assert 4 * r >= 128 * math.log(6 * reach * bound / step**2)
     risk = theory.subset_risk(data, statistic, Fraction(1, 4 * r))
     return error + left_out * bound, 2 * math.e**2 * risk.lower + 7 * step

@@ -23,7 +23,7 @@ the spread of the data, not the range.
 """
 
 _PLAN = """\
-Predict the error of a release, or find the price or the size that an error needs.
+Predict the error of a release, or find the cost or the size that an error needs.
 No data are read and nothing is spent: give your guess of the spread and the shape.
 """
 
@@ -36,7 +36,7 @@ examples:
   modicum histogram people.csv age --edges 0,18,65,inf --epsilon 1
   modicum plan mean --within=-1e9,1e9 --n 100000 --sd 5e4 --error 500
 
-Without --ledger every call is a release of its own: nothing adds up the prices of
+Without --ledger every call is a release of its own: nothing adds up the costs of
 several calls. `modicum ledger create` makes a budget that does.
 
 exit status:
@@ -90,7 +90,7 @@ def _parser() -> Parser:
     check.add_to(verbs)
     plan = verbs.add_parser(
         "plan",
-        help="predicted error, or the price that an error needs; reads no data",
+        help="predicted error, or the cost that an error needs; reads no data",
         description=_PLAN,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

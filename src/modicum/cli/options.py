@@ -224,7 +224,7 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--key-epsilon",
         metavar="E",
-        help="in place of --keys: draw which keys are shown, for this ε on top of the price",
+        help="in place of --keys: draw which keys are shown, for this ε on top of the cost",
     )
     group.add_argument("--key-delta", metavar="D", help="with --key-epsilon: its δ, such as 1e-9")
     group.add_argument(
@@ -248,10 +248,10 @@ def add_level(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, draw
 
 def add_cost(parser: argparse.ArgumentParser) -> None:
     """Add the budget, and the options that say who is protected."""
-    group = parser.add_argument_group("price")
+    group = parser.add_argument_group("cost")
     group.add_argument("--epsilon", metavar="E", help="total ε, such as 1, 0.1 or 1/3")
     group.add_argument("--rho", metavar="R", help="total ρ of zCDP, instead of ε")
-    group.add_argument("--delta", metavar="D", help="with --epsilon: an (ε, δ) price")
+    group.add_argument("--delta", metavar="D", help="with --epsilon: an (ε, δ) cost")
     group.add_argument(
         "--rows-per-person",
         metavar="M",

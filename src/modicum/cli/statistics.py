@@ -280,7 +280,7 @@ def _released(
     """Answer a query from the file. Every argument is checked before the file is read."""
     cost = chosen_cost(arguments)
     if cost is None:
-        raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
+        raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     query = question(cost)
     # A verb whose answer is an array has no options for groups.
     grouped = not query.several
@@ -321,7 +321,7 @@ def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
     if epsilon is None or delta is None:
         raise InvalidArgument("--key-epsilon and --key-delta go together")
     if arguments.rho is not None:
-        raise InvalidArgument("keys are drawn for an (ε, δ): the price must be --epsilon too")
+        raise InvalidArgument("keys are drawn for an (ε, δ): the cost must be --epsilon too")
     return approx(epsilon, delta)
 
 

@@ -38,7 +38,7 @@ def to_opendp(
     """Turn a query into a measurement of OpenDP.
 
     Its function gives the query's release. Its map says what data sets at distance d cost:
-    d ε, d² ρ, or (d ε, 0) for a price in (ε, δ), rounded up to float64. A changed record is one
+    d ε, d² ρ, or (d ε, 0) for a cost in (ε, δ), rounded up to float64. A changed record is one
     less and one more, so under ``change_one_distance`` d counts twice. OpenDP adds up what is
     spent: a curator or ledger of modicum knows nothing of it.
 
@@ -56,7 +56,7 @@ def to_opendp(
     -------
     opendp.mod.Measurement
         Its output measure is ``max_divergence()``, ``zero_concentrated_divergence()`` or
-        ``approximate(max_divergence())``, by the kind of the question's price. It can be composed
+        ``approximate(max_divergence())``, by the kind of the question's cost. It can be composed
         and chained like any other: ``measurement >> float`` gives the value alone.
 
     Raises
@@ -70,7 +70,7 @@ def to_opendp(
     -----
     What ``honest-but-curious`` asks of a function holds: that close data give close distributions
     is proved in docs/proofs, and audited; nothing comes of a call but the release, and no error
-    depends on a value. The map depends on the price alone.
+    depends on a value. The map depends on the cost alone.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def to_opendp(
 def register() -> None:
     """Let OpenDP's ``Context`` ask questions: ``context.query().modicum(...).release()``.
 
-    The argument makes a question for a price. It is tried with prices until the question costs
-    what the context has for it; a second argument sets the price instead.
+    The argument makes a question for a cost. It is tried with costs until the question costs
+    what the context has for it; a second argument sets the cost instead.
 
     Raises
     ------
@@ -142,14 +142,14 @@ def _make_modicum(
     input_domain: Domain,
     input_metric: Metric,
     question: Callable[[float], Query[Any]],
-    price: float,
+    cost: float,
 ) -> Measurement:
     if not callable(question):
         raise InvalidArgument(
-            "give a function from a price to a question, for example lambda epsilon: "
+            "give a function from a cost to a question, for example lambda epsilon: "
             f"modicum.query.count(epsilon=epsilon), got {type(question).__name__}"
         )
-    return to_opendp(question(price), domain=input_domain, metric=input_metric)
+    return to_opendp(question(cost), domain=input_domain, metric=input_metric)
 
 
 def _opendp() -> Any:

@@ -90,7 +90,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         A public range certain to contain every value of every column and of y, such as
         ``(-1e6, 1e6)``. It need not be tight.
     epsilon, rho : number
-        Exactly one: the price of one fit, as pure ε or zCDP ρ.
+        Exactly one: the cost of one fit, as pure ε or zCDP ρ.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     Raises
     ------
     InvalidArgument
-        Without a range, or without one price.
+        Without a range, or without one cost.
 
     Notes
     -----
@@ -231,7 +231,7 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
 
 
 class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
-    """A centre and a scale for each column, each at an equal part of the price."""
+    """A centre and a scale for each column, each at an equal part of the cost."""
 
     _centre: str  # the attribute that holds the centres
     _statistics: tuple[Callable[..., Record], Callable[..., Record]]  # for a centre, and a scale

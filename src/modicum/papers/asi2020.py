@@ -155,8 +155,8 @@ def inverse_sensitivity(
     >>> 3.9 < table.run(asked).value < 4.1
     True
     """
-    price = chosen_budget(epsilon, rho, budget)
-    return asked(INVERSE_SENSITIVITY, column, statistic, price, Lattice.within(within, step), None)
+    cost = chosen_budget(epsilon, rho, budget)
+    return asked(INVERSE_SENSITIVITY, column, statistic, cost, Lattice.within(within, step), None)
 
 
 def on_the_range(
@@ -306,8 +306,8 @@ def gradient(
     """
     if not isinstance(statistic, Score):
         raise InvalidArgument(f"statistic must be a modicum.Score, got {type(statistic).__name__}")
-    price = chosen_budget(epsilon, rho, budget)
-    return asked(GRADIENT, column, statistic, price, Lattice.within(within, step), None)
+    cost = chosen_budget(epsilon, rho, budget)
+    return asked(GRADIENT, column, statistic, cost, Lattice.within(within, step), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -459,7 +459,7 @@ def gradient_regression(
     >>> bool(abs(found - [1, -1]).max() < 0.6)
     True
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     if (columns is None) != (target is None):
         raise InvalidArgument("columns and target go together; leave both out for an array")
     names = column_names(None if columns is None else (*columns, target))
@@ -469,7 +469,7 @@ def gradient_regression(
             f"each fit needs an intercept and {len(names.names) - 1} slopes, got "
             f"{options.width} numbers"
         )
-    return GRADIENT_REGRESSION.query(names, Lattice.within(within, step), price, options)
+    return GRADIENT_REGRESSION.query(names, Lattice.within(within, step), cost, options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def private_quantile(
     rows : int, optional
         The number of non-missing values, if it is public. It must not be taken from data whose size
         is private. Without it the search counts values on both sides.
-    {price}
+    {cost}
     {step}
 
     Returns
@@ -236,7 +236,7 @@ def clipped_mean_vector(
         Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     {columns_within}
-    {price}
+    {cost}
         How it is spent is as for :func:`mean_vector`.
     {step}
 

@@ -70,7 +70,7 @@ def cdf(
 ) -> Plan:
     """Plan a distribution function: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def cdf(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -136,7 +136,7 @@ def clipped_mean_vector(
 
     At most 2^24 numbers are made up; with more rows the error falls like 1/n.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def clipped_mean_vector(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -193,14 +193,14 @@ def count(
 
     ``n`` matters only if it is as small as the noise: a count is never negative.
 
-    Give the price or ``error``: the other is found.
+    Give the cost or ``error``: the other is found.
 
     Parameters
     ----------
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -246,7 +246,7 @@ def covariance(
 
     At most 2^21 numbers are made up; with more rows the error falls like 1/n.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def covariance(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -308,7 +308,7 @@ def expectile(
 ) -> Plan:
     """Plan an expectile: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def expectile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -334,7 +334,7 @@ def expectile(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -374,7 +374,7 @@ def geometric_mean(
 ) -> Plan:
     """Plan a geometric mean: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -392,7 +392,7 @@ def geometric_mean(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -435,7 +435,7 @@ def histogram(
 ) -> Plan:
     """Plan a histogram: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ def histogram(
         no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
     bins : int, optional
         Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
-        the price goes to the edges between them, which are quantiles as those of
+        the cost goes to the edges between them, which are quantiles as those of
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
@@ -462,7 +462,7 @@ def histogram(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -508,14 +508,14 @@ def huber(
 
     Without a width it is against the location with the width that was released.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
-        the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
+        the next 19 % for 3 % of the cost, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
     within : (float, float)
         A public range certain to contain every value, as wide as you like, such as
@@ -526,7 +526,7 @@ def huber(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -537,7 +537,7 @@ def huber(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -580,7 +580,7 @@ def iqr(
 ) -> Plan:
     """Plan an interquartile range: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -596,7 +596,7 @@ def iqr(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take 28 % of the price, and the interval without them has the width of the range.
+        The ends take 28 % of the cost, and the interval without them has the width of the range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -607,7 +607,7 @@ def iqr(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -654,7 +654,7 @@ def linear_regression(
 
     At most 2^21 numbers are made up; with more rows the error falls like 1/n.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -674,7 +674,7 @@ def linear_regression(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -719,7 +719,7 @@ def lp_center(
 
     For p = 2 better plan a mean.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -734,7 +734,7 @@ def lp_center(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -745,7 +745,7 @@ def lp_center(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -788,7 +788,7 @@ def max(
 
     More rows do not make it smaller.
 
-    Give ``n``, and the price or ``error``: the other is found.
+    Give ``n``, and the cost or ``error``: the other is found.
 
     Parameters
     ----------
@@ -808,7 +808,7 @@ def max(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -851,7 +851,7 @@ def mean(
 ) -> Plan:
     """Plan a mean: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -880,7 +880,7 @@ def mean(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -925,7 +925,7 @@ def mean_vector(
 
     At most 2^24 numbers are made up; with more rows the error falls like 1/n.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -945,7 +945,7 @@ def mean_vector(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -987,7 +987,7 @@ def median(
 ) -> Plan:
     """Plan a median: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1000,7 +1000,7 @@ def median(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the price.
+        The ends take a third of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1011,7 +1011,7 @@ def median(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1054,7 +1054,7 @@ def min(
 
     More rows do not make it smaller.
 
-    Give ``n``, and the price or ``error``: the other is found.
+    Give ``n``, and the cost or ``error``: the other is found.
 
     Parameters
     ----------
@@ -1074,7 +1074,7 @@ def min(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1121,7 +1121,7 @@ def monotone_statistic(
     The synthetic data have it where the sum of a score is 0, or in the middle of level 0 of
     boundaries, which are asked for tables as large as planned.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1140,7 +1140,7 @@ def monotone_statistic(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -1155,7 +1155,7 @@ def monotone_statistic(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1204,7 +1204,7 @@ def pca(
 
     At most 2^21 numbers are made up; with more rows the error falls like 1/n.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1225,7 +1225,7 @@ def pca(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1270,7 +1270,7 @@ def quantile(
 
     It depends on how dense the records are there, so the shape and the mean matter.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1287,7 +1287,7 @@ def quantile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the price.
+        The ends take a third of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1298,7 +1298,7 @@ def quantile(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1341,7 +1341,7 @@ def quantiles(
 ) -> Plan:
     """Plan several quantiles: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1355,7 +1355,7 @@ def quantiles(
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9).
     level : float or None
-        A tenth of the price goes to counts of the records between the points, which give
+        A tenth of the cost goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
         the points are a little more accurate, and each interval is the public range.
     sd : float
@@ -1368,7 +1368,7 @@ def quantiles(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1411,7 +1411,7 @@ def skewness(
 
     The largest records decide, so the shape matters even more than for a variance.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1431,7 +1431,7 @@ def skewness(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1474,7 +1474,7 @@ def std(
 
     The largest records decide, so the shape matters more than for a mean.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1494,7 +1494,7 @@ def std(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1539,7 +1539,7 @@ def sum(
 
     More rows do not make it smaller.
 
-    Give ``n``, and the price or ``error``: the other is found.
+    Give ``n``, and the cost or ``error``: the other is found.
 
     Parameters
     ----------
@@ -1565,7 +1565,7 @@ def sum(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1608,7 +1608,7 @@ def trimmed_mean(
 ) -> Plan:
     """Plan a trimmed mean: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1625,7 +1625,7 @@ def trimmed_mean(
         range (2^-21 for ±1e9).
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        28 % of the price. ``None``: no radius, the answer is more accurate, and its
+        28 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
@@ -1637,7 +1637,7 @@ def trimmed_mean(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1680,7 +1680,7 @@ def var(
 
     The largest records decide, so the shape matters more than for a mean.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1700,7 +1700,7 @@ def var(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -1743,7 +1743,7 @@ def winsorized_mean(
 ) -> Plan:
     """Plan a winsorized mean: the error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``: the third is found.
+    Give two of the cost, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
@@ -1769,7 +1769,7 @@ def winsorized_mean(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.

@@ -111,7 +111,7 @@ class Task:
         wanted = None if error is None else _checked_error(error)
         if [cost, rows, wanted].count(None) != 1:
             raise InvalidArgument(
-                "of the price (epsilon=, rho= or budget=), n= and error= give exactly two; "
+                "of the cost (epsilon=, rho= or budget=), n= and error= give exactly two; "
                 "the third is found"
             )
         if wanted is None:

@@ -95,7 +95,7 @@ def release(question: Builder, /, **asked: Any) -> Plan:
         A function of :mod:`modicum.query`, such as ``query.mean``, or of
         :mod:`modicum.papers`, such as ``papers.kulesza2023.shifted_mean``.
     **asked
-        Its arguments but for the column and the price, and what the plan of its name takes besides:
+        Its arguments but for the column and the cost, and what the plan of its name takes besides:
         ``release(query.mean, ...)`` is ``plan.mean(...)``.
 
     Returns
@@ -142,7 +142,7 @@ def _planned(
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        At most one: the price. If none is given, the pure ε is found.
+        At most one: the cost. If none is given, the pure ε is found.
     error : float, optional
         Wanted expected error: the mean absolute difference from the statistic without privacy, if
         nothing else is said above.
@@ -254,13 +254,13 @@ def find_words(n: Parameter, names: tuple[str, str]) -> str:
     Examples
     --------
     >>> find_words(inspect.signature(plan_of("count")).parameters["n"], ("n", "error"))
-    'Give the price or error: the other is found.'
+    'Give the cost or error: the other is found.'
     """
     if n.default is None:
-        return "Give two of the price, {} and {}: the third is found.".format(*names)
+        return "Give two of the cost, {} and {}: the third is found.".format(*names)
     if n.default is Parameter.empty:
-        return "Give {}, and the price or {}: the other is found.".format(*names)
-    return f"Give the price or {names[1]}: the other is found."
+        return "Give {}, and the cost or {}: the other is found.".format(*names)
+    return f"Give the cost or {names[1]}: the other is found."
 
 
 def _about(planned: Planned, guess: Guess) -> str:

@@ -27,7 +27,7 @@ from modicum.mechanisms.base import Mechanism
 from modicum.plan.shapes import Population, Shape, TableShape
 from modicum.privacy.event import Event
 from modicum.privacy.unit import Unit
-from modicum.release import Entry, Estimate
+from modicum.release import Estimate, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import Draw, Steps
@@ -53,7 +53,7 @@ class Trial:
     error: float
     interval_width: float
     passes: int
-    transcript: tuple[Entry, ...]
+    transcript: tuple[TranscriptEntry, ...]
     status: str
     method: str
     weight: float = 1.0

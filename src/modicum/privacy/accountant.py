@@ -330,15 +330,15 @@ class Filter:
         self.charge(cost)
         return cost
 
-    def check(self, price: Budget) -> None:
+    def check(self, cost: Budget) -> None:
         """Raise if a cost exceeds what is left [composition.2]."""
-        if not self._spent + price <= self._budget:
+        if not self._spent + cost <= self._budget:
             raise BudgetExceeded(
-                f"this costs {price}, but only {self.remaining} of {self._budget} is left; "
+                f"this costs {cost}, but only {self.remaining} of {self._budget} is left; "
                 "nothing was charged"
             )
 
-    def charge(self, price: Budget) -> None:
+    def charge(self, cost: Budget) -> None:
         """Charge a cost in the currency of the budget.
 
         Raises
@@ -351,8 +351,8 @@ class Filter:
                 "a Filter cannot be used in a forked process: its budget would be spent twice"
             )
         with self._lock:
-            self.check(price)
-            self._spent = self._spent + price
+            self.check(cost)
+            self._spent = self._spent + cost
 
     def __repr__(self) -> str:
         return f"Filter({self._budget!r}, spent={self._spent!r})"

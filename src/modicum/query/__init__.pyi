@@ -70,7 +70,7 @@ def cdf(
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
@@ -121,7 +121,7 @@ def clipped_mean_vector(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         How it is spent is as for :func:`mean_vector`.
     step : float, optional
@@ -138,7 +138,7 @@ def clipped_mean_vector(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If there are no names, or names that are not different or no text.
 
     Notes
@@ -173,7 +173,7 @@ def count(
         it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
         not empty.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
 
     Returns
@@ -210,9 +210,9 @@ def covariance(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
-        With more than about 15 columns, ρ has the smaller noise; a price of (ε, δ) is spent as the
+        With more than about 15 columns, ρ has the smaller noise; a cost of (ε, δ) is spent as the
         better one of ε and ρ, see :func:`modicum.query.mean_vector`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -228,7 +228,7 @@ def covariance(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If names are not different or no text; if the range exceeds ±1e150, whose square is too
         large for a number.
 
@@ -276,7 +276,7 @@ def expectile(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -284,7 +284,7 @@ def expectile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def expectile(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If tau or level is out of range.
 
     Notes
@@ -337,7 +337,7 @@ def geometric_mean(
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
         are; so choose the lowest value that means something.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
 
     Returns
@@ -349,7 +349,7 @@ def geometric_mean(
     Raises
     ------
     InvalidArgument
-        If the range is reversed, not positive or not finite; if there is no price, more than one,
+        If the range is reversed, not positive or not finite; if there is no cost, more than one,
         or one that is not positive.
 
     Notes
@@ -379,7 +379,7 @@ def histogram(
     """Ask for the number of values in each bin, between public edges or between quantiles.
 
     A value is in one bin at most, so every count has the noise of a single count at the whole
-    price, however many bins there are.
+    cost, however many bins there are.
 
     Parameters
     ----------
@@ -391,12 +391,12 @@ def histogram(
         no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
     bins : int, optional
         Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
-        the price goes to the edges between them, which are quantiles as those of
+        the cost goes to the edges between them, which are quantiles as those of
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
@@ -450,13 +450,13 @@ def huber(
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
-        the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
+        the next 19 % for 3 % of the cost, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
     within : (float, float)
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -464,7 +464,7 @@ def huber(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
 
     Returns
     -------
@@ -476,7 +476,7 @@ def huber(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If the width is not positive, or level out of range.
 
     Notes
@@ -517,7 +517,7 @@ def iqr(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         Each quantile has half of it.
     step : float, optional
@@ -529,7 +529,7 @@ def iqr(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take 28 % of the price, and the interval without them has the width of the range.
+        The ends take 28 % of the cost, and the interval without them has the width of the range.
 
     Returns
     -------
@@ -541,7 +541,7 @@ def iqr(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If ``between`` does not increase, or a number is out of range.
 
     Notes
@@ -581,7 +581,7 @@ def linear_regression(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         How it is spent is as for :func:`covariance`.
     step : float, optional
@@ -599,7 +599,7 @@ def linear_regression(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If names are not different or no text, or the range exceeds ±1e150; if there are columns
         without a target or the reverse, or a target among the columns.
 
@@ -648,7 +648,7 @@ def lp_center(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -656,7 +656,7 @@ def lp_center(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
 
     Returns
     -------
@@ -668,7 +668,7 @@ def lp_center(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If p or level is out of range.
 
     Notes
@@ -711,7 +711,7 @@ def max(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -727,7 +727,7 @@ def max(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If it is so small that more than four million records would have to be kept.
 
     Notes
@@ -770,7 +770,7 @@ def mean(
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
         A thousand times wider it takes a few more records, and large data lose no accuracy.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -794,7 +794,7 @@ def mean(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -858,7 +858,7 @@ def mean_vector(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If there are no names, or names that are not different or no text.
 
     Notes
@@ -909,7 +909,7 @@ def median(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -917,7 +917,7 @@ def median(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the price.
+        The ends take a third of the cost.
 
     Returns
     -------
@@ -929,7 +929,7 @@ def median(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If level is out of range.
 
     Notes
@@ -964,7 +964,7 @@ def min(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -980,7 +980,7 @@ def min(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If it is so small that more than four million records would have to be kept.
 
     Notes
@@ -1022,7 +1022,7 @@ def monotone_statistic(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1030,7 +1030,7 @@ def monotone_statistic(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -1047,7 +1047,7 @@ def monotone_statistic(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If level is out of range; if the statistic fails at public points: a ψ that is not finite,
         not 0 at 0 or falls, boundaries that break their promise for a few records;
         ``method="subset"`` with a ρ or with a level.
@@ -1081,7 +1081,7 @@ def pca(
 ) -> Query[ArrayRelease]:
     """Ask for the leading principal components of several columns, with no bounds to guess.
 
-    They are those of a released covariance matrix, see :func:`covariance`; priced in ρ, of one
+    They are those of a released covariance matrix, see :func:`covariance`; charged in ρ, of one
     whose columns share one half-width if rows are too few for an interval in each.
 
     Parameters
@@ -1095,7 +1095,7 @@ def pca(
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         How it is spent is as for :func:`covariance`.
     step : float, optional
@@ -1115,7 +1115,7 @@ def pca(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If components is no whole number of at least 1; if names are not different or no text, or
         the range exceeds ±1e150.
 
@@ -1161,7 +1161,7 @@ def quantile(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1169,7 +1169,7 @@ def quantile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the price.
+        The ends take a third of the cost.
 
     Returns
     -------
@@ -1181,7 +1181,7 @@ def quantile(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If q or level is out of range.
 
     Notes
@@ -1226,13 +1226,13 @@ def quantiles(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9).
     level : float or None
-        A tenth of the price goes to counts of the records between the points, which give
+        A tenth of the cost goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
         the points are a little more accurate, and each interval is the public range.
 
@@ -1246,7 +1246,7 @@ def quantiles(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If q is out of range or order, or level out of range.
 
     Notes
@@ -1286,7 +1286,7 @@ def skewness(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1302,7 +1302,7 @@ def skewness(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1340,7 +1340,7 @@ def std(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1356,7 +1356,7 @@ def std(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1393,7 +1393,7 @@ def sum(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1415,7 +1415,7 @@ def sum(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
 
     Notes
     -----
@@ -1460,14 +1460,14 @@ def trimmed_mean(
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9).
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        28 % of the price. ``None``: no radius, the answer is more accurate, and its
+        28 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
 
     Returns
@@ -1480,7 +1480,7 @@ def trimmed_mean(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If trim or level is out of range.
 
     Notes
@@ -1519,7 +1519,7 @@ def var(
         A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1535,7 +1535,7 @@ def var(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If the range exceeds ±1e150, whose square is too large for a number.
 
     Notes
@@ -1580,7 +1580,7 @@ def vector_statistic(
         A public range certain to contain every value of every column. How wide it is matters as
         much as the statistic lets it.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1597,7 +1597,7 @@ def vector_statistic(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If the statistic is not an instance of a subclass, is of another number of columns, or its
         sensitivities break their promise for a few rows; if names are not different or not text.
 
@@ -1659,7 +1659,7 @@ def winsorized_mean(
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
         It is as for :func:`trimmed_mean`.
     epsilon, rho, budget : number, number, Budget
-        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1677,7 +1677,7 @@ def winsorized_mean(
     ------
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
-        for it; if there is no price, more than one, or one that is not positive.
+        for it; if there is no cost, more than one, or one that is not positive.
         If trim or level is out of range.
 
     Notes

@@ -20,7 +20,7 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Mechanism
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.unit import Unit
-from modicum.release import Entry, Estimate, plain
+from modicum.release import Estimate, TranscriptEntry, plain
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Reads, Step, Steps
 from modicum.sources.reader import watched
@@ -39,7 +39,7 @@ class LiveRun:
     allowance: Event
     step: Step | None = None
     answer: Estimate[Any] | None = None
-    transcript: list[Entry] = field(default_factory=list)
+    transcript: list[TranscriptEntry] = field(default_factory=list)
     _left: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class LiveRun:
         parameters = {name: plain(value) for name, value in mechanism.public().items()}
         said = "" if step.words is None else step.words(outcome)
         self.transcript.append(
-            Entry(step.label, mechanism.name, parameters, outcome, said, mechanism.event)
+            TranscriptEntry(step.label, mechanism.name, parameters, outcome, said, mechanism.event)
         )
         self.resume(outcome)
 

@@ -37,7 +37,7 @@ def count(
         Without it, the rows of a table (the non-missing values of an array) are counted. With
         it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
         not empty.
-    {price}
+    {cost}
 
     {returns}
 
@@ -46,8 +46,8 @@ def count(
     >>> count(epsilon=1).lattice is None
     True
     """
-    price = chosen_budget(epsilon, rho, budget)
-    return COUNT.query(spec.column_name(column), None, price, spec.NoOption())
+    cost = chosen_budget(epsilon, rho, budget)
+    return COUNT.query(spec.column_name(column), None, cost, spec.NoOption())
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from modicum.statistics.moments import (
     noisy_moments,
     touched,
 )
-from modicum.statistics.placed import noise_quantile, placed_columns
 from modicum.statistics.spec import (
     Declaration,
     NoOption,
@@ -41,6 +40,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
+from modicum.statistics.standardised import noise_quantile, standardised_columns
 from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns
@@ -80,8 +80,8 @@ def covariance(
         Names of numeric columns of a table, at most 500. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     {columns_within}
-    {price}
-        With more than about 15 columns, ρ has the smaller noise; a price of (ε, δ) is spent as the
+    {cost}
+        With more than about 15 columns, ρ has the smaller noise; a cost of (ε, δ) is spent as the
         better one of ε and ρ, see :func:`modicum.query.mean_vector`.
     {step}
 
@@ -105,8 +105,8 @@ def covariance(
     >>> covariance(["height", "weight"], within=(-1e6, 1e6), epsilon=1).statistic
     'covariance'
     """
-    price = chosen_budget(epsilon, rho, budget)
-    return moments_of(COVARIANCE, column_names(columns), _squared(within, step), price, NoOption())
+    cost = chosen_budget(epsilon, rho, budget)
+    return moments_of(COVARIANCE, column_names(columns), _squared(within, step), cost, NoOption())
 
 
 @documented
@@ -122,7 +122,7 @@ def pca(
 ) -> Query[ArrayRelease]:
     """Ask for the leading principal components of several columns, with no bounds to guess.
 
-    They are those of a released covariance matrix, see :func:`covariance`; priced in ρ, of one
+    They are those of a released covariance matrix, see :func:`covariance`; charged in ρ, of one
     whose columns share one half-width if rows are too few for an interval in each.
 
     Parameters
@@ -133,7 +133,7 @@ def pca(
     components : int
         How many; no more than there are columns are returned.
     {columns_within}
-    {price}
+    {cost}
         How it is spent is as for :func:`covariance`.
     {step}
 
@@ -157,9 +157,9 @@ def pca(
     >>> pca(["height", "weight"], components=1, within=(-1e6, 1e6), epsilon=1).statistic
     'pca'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     options = ComponentsOption.of(components)
-    return moments_of(PCA, column_names(columns), _squared(within, step), price, options)
+    return moments_of(PCA, column_names(columns), _squared(within, step), cost, options)
 
 
 def _squared(within: tuple[float, float], step: float | None) -> Lattice:
@@ -191,9 +191,9 @@ class ComponentsOption(Options):
 
 def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Release the covariance matrix of several columns."""
-    placed = yield from placed_columns(columns, lattice, event, goal=False)
-    error_model = CovarianceErrorModel((yield from noisy_moments(placed, goal=False)))
-    axes = (Axis.of(column=placed.labels), Axis.of(other=placed.labels))
+    scaled = yield from standardised_columns(columns, lattice, event, goal=False)
+    error_model = CovarianceErrorModel((yield from noisy_moments(scaled, goal=False)))
+    axes = (Axis.of(column=scaled.labels), Axis.of(other=scaled.labels))
     values = exact_values(error_model.matrix)
     return ArrayEstimate(values, axes, error_model, error_model.columns_status())
 
@@ -202,8 +202,8 @@ def noisy_components(
     columns: Columns, lattice: Lattice, event: Event, *, components: int
 ) -> Steps[ArrayEstimate]:
     """Release leading principal components, no more than there are columns."""
-    placed = yield from placed_columns(columns, lattice, event, goal=False, common=True)
-    moments = yield from noisy_moments(placed, goal=False)
+    scaled = yield from standardised_columns(columns, lattice, event, goal=False, common=True)
+    moments = yield from noisy_moments(scaled, goal=False)
     error_model = ComponentsErrorModel(moments, min(components, len(moments.labels)))
     numbers = tuple(float(k + 1) for k in range(error_model.components))
     axes = (Axis.of(component=numbers), Axis.of(column=moments.labels))

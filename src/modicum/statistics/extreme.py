@@ -83,7 +83,7 @@ def max(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
     {step}
 
     {returns}
@@ -104,9 +104,9 @@ def max(
     >>> max("delay", within=(-1e9, 1e9), epsilon=1).statistic
     'max'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return MAXIMUM.query(spec.column_name(column), lattice, price, spec.NoOption())
+    return MAXIMUM.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
 @documented
@@ -127,7 +127,7 @@ def min(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
     {step}
 
     {returns}
@@ -144,9 +144,9 @@ def min(
     >>> min("delay", within=(-1e9, 1e9), rho="0.1").statistic
     'min'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return MINIMUM.query(spec.column_name(column), lattice, price, spec.NoOption())
+    return MINIMUM.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
 @dataclass(frozen=True, slots=True)

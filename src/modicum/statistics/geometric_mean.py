@@ -42,14 +42,14 @@ def geometric_mean(
         A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
         are; so choose the lowest value that means something.
-    {price}
+    {cost}
 
     {returns}
 
     Raises
     ------
     InvalidArgument
-        If the range is reversed, not positive or not finite; if there is no price, more than one,
+        If the range is reversed, not positive or not finite; if there is no cost, more than one,
         or one that is not positive.
 
     Notes
@@ -63,9 +63,9 @@ def geometric_mean(
     >>> geometric_mean("income", within=(1, 1e9), epsilon=1).budget
     pure('1')
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     return GEOMETRIC_MEAN.query(
-        spec.column_name(column), LogLattice.within(within), price, spec.NoOption()
+        spec.column_name(column), LogLattice.within(within), cost, spec.NoOption()
     )
 
 

@@ -69,7 +69,7 @@ def histogram(
     """Ask for the number of values in each bin, between public edges or between quantiles.
 
     A value is in one bin at most, so every count has the noise of a single count at the whole
-    price, however many bins there are.
+    cost, however many bins there are.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ def histogram(
         no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
     bins : int, optional
         Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
-        the price goes to the edges between them, which are quantiles as those of
+        the cost goes to the edges between them, which are quantiles as those of
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
-    {price}
+    {cost}
     {step_of_edges}
 
     {returns}
@@ -106,7 +106,7 @@ def histogram(
     >>> histogram("income", bins=10, within=(0, 1e9), epsilon=1).method
     'drawn'
     """
-    price, name = chosen_budget(epsilon, rho, budget), spec.column_name(column)
+    cost, name = chosen_budget(epsilon, rho, budget), spec.column_name(column)
     if (edges is None) == (bins is None):
         raise InvalidArgument(
             "give either edges, or bins and within; categories are counted for each key, by "
@@ -116,10 +116,10 @@ def histogram(
         raise InvalidArgument("bins and within go together; edges need no range")
     if edges is not None:
         public = CutsOption.of(edges, "edges", least=2, infinite=True)
-        return HISTOGRAM.query(name, public.lattice("edges", step), price, public)
+        return HISTOGRAM.query(name, public.lattice("edges", step), cost, public)
     assert within is not None
     options = BinsOption.of(bins)
-    return DRAWN_HISTOGRAM.query(name, Lattice.within(within, step), price, options)
+    return DRAWN_HISTOGRAM.query(name, Lattice.within(within, step), cost, options)
 
 
 @documented
@@ -142,7 +142,7 @@ def cdf(
     {column}
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
-    {price}
+    {cost}
     {step_of_edges}
 
     {returns}
@@ -162,9 +162,9 @@ def cdf(
     >>> cdf("age", points=[18, 30, 65], epsilon=1).statistic
     'cdf'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     options = CutsOption.of(points, "points", least=1, infinite=False)
-    return CDF.query(spec.column_name(column), options.lattice("points", step), price, options)
+    return CDF.query(spec.column_name(column), options.lattice("points", step), cost, options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def asked(
     row: Row[LocationOption, Release],
     column: str | None,
     statistic: MonotoneStatistic | None,
-    price: Budget,
+    cost: Budget,
     lattice: Lattice,
     level: object,
 ) -> Query[Release]:
@@ -92,7 +92,7 @@ def asked(
                 f"modicum.Boundaries, got {type(statistic).__name__}"
             )
         statistic.check(min(2 * (lattice.hi - lattice.lo), 1e300))
-    return row.query(column_name(column), lattice, price, options)
+    return row.query(column_name(column), lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)

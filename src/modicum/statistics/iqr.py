@@ -62,14 +62,14 @@ def iqr(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
         Each quantile has half of it.
     {step}
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
         outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
     {level}
-        The ends take 28 % of the price, and the interval without them has the width of the range.
+        The ends take 28 % of the cost, and the interval without them has the width of the range.
 
     {returns}
 
@@ -88,10 +88,10 @@ def iqr(
     >>> iqr("delay", within=(-1e9, 1e9), epsilon=1).statistic
     'iqr'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = RangeOption.of(between, level)
-    return IQR.query(spec.column_name(column), lattice, price, options)
+    return IQR.query(spec.column_name(column), lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)

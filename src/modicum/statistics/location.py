@@ -101,10 +101,10 @@ def expectile(
     tau : float
         From 0.001 to 0.999.
     {within}
-    {price}
+    {cost}
     {step}
     {level}
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
 
     {returns}
 
@@ -124,10 +124,10 @@ def expectile(
     >>> expectile("delay", tau=0.9, within=(-1e9, 1e9), epsilon=1).statistic
     'expectile'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     statistic = expectile_score(checked_number("tau", tau, 0.001, 0.999))
-    return asked(EXPECTILE, column, statistic, price, lattice, level)
+    return asked(EXPECTILE, column, statistic, cost, lattice, level)
 
 
 @documented
@@ -154,10 +154,10 @@ def lp_center(
     p : float
         From 1 to 8.
     {within}
-    {price}
+    {cost}
     {step}
     {level}
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
 
     {returns}
 
@@ -179,13 +179,13 @@ def lp_center(
     'median'
     """
     power = checked_number("p", p, 1, 8)
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     if power == 1:
-        return median(column, within=within, budget=price, step=step, level=level)
+        return median(column, within=within, budget=cost, step=step, level=level)
     if power == 2:
-        return mean(column, within=within, budget=price, step=step)
+        return mean(column, within=within, budget=cost, step=step)
     lattice = Lattice.within(within, step)
-    return asked(LP_CENTER, column, power_score(power), price, lattice, level)
+    return asked(LP_CENTER, column, power_score(power), cost, lattice, level)
 
 
 @documented
@@ -212,13 +212,13 @@ def huber(
     width : float, optional
         In the unit of the data. Records further than this from the answer pull with a constant
         force. Without it, twice the median distance from the median is used, found privately to
-        the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
+        the next 19 % for 3 % of the cost, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
     {within}
-    {price}
+    {cost}
     {step}
     {level}
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
 
     {returns}
 
@@ -237,10 +237,10 @@ def huber(
     >>> huber("delay", within=(-1e9, 1e9), epsilon=1).statistic
     'huber'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     statistic = None if width is None else huber_score(checked_width(width))
-    return asked(HUBER, column, statistic, price, lattice, level)
+    return asked(HUBER, column, statistic, cost, lattice, level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def mean(
     {column}
     {within}
         A thousand times wider it takes a few more records, and large data lose no accuracy.
-    {price}
+    {cost}
     {step}
     method : {"adaptive", "subset", "bounded"}
         ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
@@ -108,10 +108,10 @@ def mean(
     >>> mean("income", within=(-1e9, 1e9), epsilon=1).budget
     pure('1')
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, price, options)
+    return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
 
 
 def adaptive_mean(

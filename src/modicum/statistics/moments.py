@@ -11,7 +11,7 @@ Four steps, one budget (docs/proofs/moments.md; the labels are the same):
 [moments.7] products   the sum of the outer products of rows, the constant 1 among their components,
                        shrunk to that size.
 
-The first two are in ``placed.py``. A covariance, principal components and a linear regression
+The first two are in ``standardised.py``. A covariance, principal components and a linear regression
 follow from the last one. :class:`Touched` and what stands after it bound what released moments may
 be off by: noise, rows that were shrunk, values that were cut off.
 """
@@ -36,8 +36,13 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.placed import COUNTED, HeldColumns, PlacedColumns, noise_quantile
 from modicum.statistics.spec import Chosen, Row
+from modicum.statistics.standardised import (
+    COUNTED,
+    HeldColumns,
+    StandardisedColumns,
+    noise_quantile,
+)
 from modicum.status import unseen
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import MOST_COLUMNS
@@ -223,13 +228,13 @@ def moments_of(
     row: Row[Chosen, ArrayRelease],
     columns: Columns,
     lattice: Lattice,
-    price: Budget,
+    cost: Budget,
     options: Chosen,
 ) -> Query[ArrayRelease]:
     """Build the query of what follows from moments; a release takes only so many columns."""
     if columns.names is not None and len(columns.names) > MOST_COLUMNS:
         raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {len(columns.names)}")
-    return row.query(columns, lattice, price, options)
+    return row.query(columns, lattice, cost, options)
 
 
 def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
@@ -237,27 +242,32 @@ def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
     return tuple(Fraction(each) for each in numbers.ravel().tolist())
 
 
-def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
+def noisy_moments(scaled: StandardisedColumns, *, goal: bool) -> Steps[Moments]:
     """Release first and second moments for all that is left of the budget.
 
     ``goal``: the last column is to be explained by the others, so its products are the most
     accurate.
     """
-    split, scaling, width, n0 = placed.split, placed.scaling, placed.width, placed.count
-    norm = placed.held.norm
-    weights = _COMMON if placed.common else _GOAL[norm] if goal else _PLAIN
+    split, scaling, width, n0 = (
+        scaled.split,
+        scaled.scaling,
+        scaled.width,
+        scaled.count,
+    )
+    norm = scaled.held.norm
+    weights = _COMMON if scaled.common else _GOAL[norm] if goal else _PLAIN
     row_norm = RowNorm(norm, weights)
-    typical = row_norm.typical(_LONG if placed.common else width + 1)
+    typical = row_norm.typical(_LONG if scaled.common else width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
     beyond = _share_beyond(float(split.scale) * n0, width)
     share = min(_SIZE, split.part_for_range(max(_ENOUGH_SIZE, _SURE / beyond) / n0))
-    sizes = yield from read(placed.ask(RowNormCounts(scaling, row_norm, bounds)))
+    sizes = yield from read(scaled.ask(RowNormCounts(scaling, row_norm, bounds)))
     score = TargetScore(sizes.beyond, round(beyond * n0))
     law_of_size = split.spend(Exponential(score, *split.share(share).ranged))  # [moments.5]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
-    cut = yield from _cut_off(split, sizes, placed.saved)
+    cut = yield from _cut_off(split, sizes, scaled.saved)
 
-    sums = yield from read(placed.ask(SecondMoments(scaling, row_norm, bound)))
+    sums = yield from read(scaled.ask(SecondMoments(scaling, row_norm, bound)))
     upper = np.triu_indices(width + 1)
     each = tuple(weights.matrix(width + 1)[upper].tolist())
     final = split.spend(
@@ -266,17 +276,17 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)
     return Moments(
-        placed.labels,
-        placed.lattice,
+        scaled.labels,
+        scaled.lattice,
         scaling,
-        placed.held,
+        scaled.held,
         n0,
         beyond,
         cut,
         norm,
         noisy,
         deviations,
-        placed.common,
+        scaled.common,
     )
 
 

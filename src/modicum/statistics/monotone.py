@@ -50,10 +50,10 @@ def monotone_statistic(
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
         statistic. Privacy depends on those being right.
     {within}
-    {price}
+    {cost}
     {step}
     {level}
-        The ends take a fifth of the price.
+        The ends take a fifth of the cost.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -82,14 +82,14 @@ def monotone_statistic(
     >>> monotone_statistic("delay", statistic=smooth, within=(-1e9, 1e9), epsilon=1).statistic
     'monotone_statistic'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     if statistic is None:
         raise InvalidArgument("statistic must be a modicum.Score or a modicum.Boundaries, got None")
     if method == "subset" and level is not None:
         raise InvalidArgument("method='subset' draws no interval: give level=None")
     row = method_of((MONOTONE, SUBSET_MONOTONE), method)
-    return asked(row, column, statistic, price, lattice, level)
+    return asked(row, column, statistic, cost, lattice, level)
 
 
 def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -95,10 +95,10 @@ def quantile(
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
     {within}
-    {price}
+    {cost}
     {step}
     {level}
-        The ends take a third of the price.
+        The ends take a third of the cost.
 
     {returns}
 
@@ -117,10 +117,10 @@ def quantile(
     >>> quantile("delay", q=0.9, within=(-1e9, 1e9), epsilon=1).statistic
     'quantile'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantileOption(spec.checked_rank(q), spec.checked_level(level))
-    return QUANTILE.query(spec.column_name(column), lattice, price, options)
+    return QUANTILE.query(spec.column_name(column), lattice, cost, options)
 
 
 @documented
@@ -142,10 +142,10 @@ def median(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
     {step}
     {level}
-        The ends take a third of the price.
+        The ends take a third of the cost.
 
     {returns}
 
@@ -161,10 +161,10 @@ def median(
     >>> median("delay", within=(-1e9, 1e9), rho="0.1").statistic
     'median'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantileOption(Fraction(1, 2), spec.checked_level(level))
-    return MEDIAN.query(spec.column_name(column), lattice, price, options)
+    return MEDIAN.query(spec.column_name(column), lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,10 +100,10 @@ def quantiles(
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
     {within}
-    {price}
+    {cost}
     {step}
     level : float or None
-        A tenth of the price goes to counts of the records between the points, which give
+        A tenth of the cost goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
         the points are a little more accurate, and each interval is the public range.
 
@@ -125,10 +125,10 @@ def quantiles(
     >>> quantiles("delay", q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), epsilon=1).statistic
     'quantiles'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantilesOption.of(q, level)
-    return QUANTILES.query(spec.column_name(column), lattice, price, options)
+    return QUANTILES.query(spec.column_name(column), lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)

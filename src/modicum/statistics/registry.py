@@ -16,9 +16,9 @@ from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.inverse_sensitivity import LocationErrorModel
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Counted, NoisyTerm, Outside
-from modicum.statistics.placed import HeldColumns
 from modicum.statistics.regression import ListedFit
 from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
+from modicum.statistics.standardised import HeldColumns
 from modicum.statistics.vector_rounds import VectorErrorModel
 from modicum.summaries.second_moments import Scaling
 

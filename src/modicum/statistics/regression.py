@@ -46,7 +46,6 @@ from modicum.statistics.moments import (
     noisy_moments,
     touched,
 )
-from modicum.statistics.placed import HeldColumns, PlacedColumns, noise_quantile, placed_columns
 from modicum.statistics.spec import (
     Declaration,
     NoOption,
@@ -55,6 +54,12 @@ from modicum.statistics.spec import (
     column_names,
     error_between,
     ranged,
+)
+from modicum.statistics.standardised import (
+    HeldColumns,
+    StandardisedColumns,
+    noise_quantile,
+    standardised_columns,
 )
 from modicum.statistics.texts import documented
 from modicum.status import Status
@@ -106,7 +111,7 @@ def linear_regression(
     target : str, optional
         Name of the explained column.
     {columns_within}
-    {price}
+    {cost}
         How it is spent is as for :func:`covariance`.
     {step}
 
@@ -133,7 +138,7 @@ def linear_regression(
     >>> linear_regression(["age", "bmi"], target="cost", within=(-1e6, 1e6), epsilon=1).statistic
     'linear_regression'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     if (columns is None) != (target is None):
         raise InvalidArgument("columns and target go together; leave both out for an array")
     names = column_names(columns)
@@ -142,32 +147,32 @@ def linear_regression(
             raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
         names = column_names((*names.names, target))
     lattice = Lattice.within(within, step)
-    return moments_of(LINEAR_REGRESSION, names, lattice, price, NoOption())
+    return moments_of(LINEAR_REGRESSION, names, lattice, cost, NoOption())
 
 
 def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Regress the last column on the others."""
-    placed = yield from placed_columns(columns, lattice, event, goal=True)
-    axis = Axis.of(term=("intercept", *placed.labels[:-1]))
-    if few_rows(placed):
-        status = LITTLE if is_little(placed) else _status(placed, ~placed.held.lost)
-        listed = yield from listed_fit(placed)
+    scaled = yield from standardised_columns(columns, lattice, event, goal=True)
+    axis = Axis.of(term=("intercept", *scaled.labels[:-1]))
+    if few_rows(scaled):
+        status = LITTLE if is_little(scaled) else _status(scaled, ~scaled.held.lost)
+        listed = yield from listed_fit(scaled)
         values = exact_values(listed.coefficients)
         return ArrayEstimate(values, (axis,), listed, status, "listed fits")
-    moments = yield from noisy_moments(placed, goal=True)
+    moments = yield from noisy_moments(scaled, goal=True)
     error_model = RegressionErrorModel(moments)
-    status = _status(placed, moments.seen(SEEN))
+    status = _status(scaled, moments.seen(SEEN))
     return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
 
 
-def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
+def _status(scaled: StandardisedColumns, used: NDArray[np.bool_]) -> Status:
     """Say what is left out; the last column is the explained one."""
-    held = placed.held
+    held = scaled.held
     if held.scattered[-1]:
         return SCATTERED
     if not used[-1]:
         return GOAL
-    status = held.status(placed.labels[:-1], used[:-1], "slope 0", NOTHING)
+    status = held.status(scaled.labels[:-1], used[:-1], "slope 0", NOTHING)
     return HEAVY if status.ok and held.unbounded[-1] else status
 
 
@@ -471,24 +476,24 @@ class ListedFit:
         }
 
 
-def few_rows(placed: PlacedColumns) -> bool:
+def few_rows(scaled: StandardisedColumns) -> bool:
     """[moments.14] Tell whether noise would hide directions of the columns in their products."""
-    slopes = placed.width - 1
+    slopes = scaled.width - 1
     enough = _FEW * slopes**2
-    return float(placed.split.scale) * placed.count < enough and placed.count <= _MOST_ROWS
+    return float(scaled.split.scale) * scaled.count < enough and scaled.count <= _MOST_ROWS
 
 
-def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
+def listed_fit(scaled: StandardisedColumns) -> Steps[ListedFit]:
     """Spend all that is left on a choice from one list after another."""
-    middle = (0,) * placed.width
-    split, lost = placed.split, placed.held.lost
+    middle = (0,) * scaled.width
+    split, lost = scaled.split, scaled.held.lost
     idle = tuple((1 + np.flatnonzero(lost[:-1] | lost[-1])).tolist())
-    lists = _lists(placed)
-    size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
+    lists = _lists(scaled)
+    size = min(max(_WORK // scaled.count, _LISTED[0]), _LISTED[1])
     for number, (part, spread, free, stay, cap) in enumerate(lists):
         units = max(1, round(spread * (1 << FIT_BITS)))
         fits = FitList(middle, units, size, number, free, idle)
-        losses = yield from read(placed.ask(FitLosses(placed.scaling, fits, cap)))
+        losses = yield from read(scaled.ask(FitLosses(scaled.scaling, fits, cap)))
         score = LossScore(np.array(losses.totals), cap**2, stay * size or 1)
         share = split.rest() if number + 1 == len(lists) else split.share(part)
         mechanism = split.spend(Exponential(score, *share.ranged))  # [moments.12]
@@ -496,44 +501,44 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
         chosen = yield from draw(f"fit of list {number + 1}", mechanism, partial(_words, listed))
         middle = tuple(listed[chosen].tolist())
     return ListedFit(
-        labels=placed.labels,
-        lattice=placed.lattice,
-        scaling=placed.scaling,
-        held=placed.held,
-        count=placed.count,
+        labels=scaled.labels,
+        lattice=scaled.lattice,
+        scaling=scaled.scaling,
+        held=scaled.held,
+        count=scaled.count,
         lists=len(lists),
         chosen=middle,
-        none_seen=placed.none_seen,
+        none_seen=scaled.none_seen,
     )
 
 
-def is_little(placed: PlacedColumns) -> bool:
+def is_little(scaled: StandardisedColumns) -> bool:
     """Tell whether lists say so little that the fit may be worse than none."""
-    return placed.none_seen or _heard(placed) < _LITTLE * (placed.width - 1)
+    return scaled.none_seen or _heard(scaled) < _LITTLE * (scaled.width - 1)
 
 
-def _heard(placed: PlacedColumns) -> float:
+def _heard(scaled: StandardisedColumns) -> float:
     """Rows times the bounded range that is left: what all lists together can tell."""
-    left = Fraction(placed.split.left, placed.split.total)
-    return placed.count * float(placed.split.share(left).range)
+    left = Fraction(scaled.split.left, scaled.split.total)
+    return scaled.count * float(scaled.split.share(left).range)
 
 
-def _lists(placed: PlacedColumns) -> list[tuple[Fraction, float, int, int, int]]:
+def _lists(scaled: StandardisedColumns) -> list[tuple[Fraction, float, int, int, int]]:
     """Plan all lists [moments.13].
 
     Of each: share, spread, free components, weight of staying in list lengths, cap of residuals.
     """
-    split, rows, slopes = placed.split, placed.count, placed.width - 1
+    split, rows, slopes = scaled.split, scaled.count, scaled.width - 1
     level = min(_LEVEL, split.part_for_range(_CERTAIN_LEVEL / rows))
     left = Fraction(split.left, split.total) - level
     affordable = int(left / split.part_for_range(_CERTAIN / rows))
     lists = min(max(affordable, 1), slopes + 2, _MOST_LISTS)
     certain = rows * float(split.share(left / lists).range)
-    first = min(_FIRST, _TIMID * math.sqrt(_heard(placed) / slopes))
+    first = min(_FIRST, _TIMID * math.sqrt(_heard(scaled) / slopes))
     last = min(first, _CAP / RESIDUAL / math.sqrt(_SQUARE * certain))
     spreads = np.geomspace(first, last, lists).tolist()
     later = [
-        (left / lists, spread, placed.width, 0 if number else _STAY, _CAP)
+        (left / lists, spread, scaled.width, 0 if number else _STAY, _CAP)
         for number, spread in enumerate(spreads)
     ]
     return [(level, _LEVELS, 1, 0, RESIDUAL), *later]

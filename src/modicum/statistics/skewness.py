@@ -72,7 +72,7 @@ def skewness(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
     {step}
 
     {returns}
@@ -92,9 +92,9 @@ def skewness(
     >>> skewness("income", within=(-1e9, 1e9), epsilon=1).statistic
     'skewness'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return SKEWNESS.query(spec.column_name(column), lattice, price, spec.NoOption())
+    return SKEWNESS.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
 def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:

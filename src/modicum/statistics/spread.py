@@ -76,7 +76,7 @@ def var(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
     {step}
 
     {returns}
@@ -96,14 +96,14 @@ def var(
     >>> var("income", within=(-1e9, 1e9), epsilon=1).statistic
     'var'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     if max(-lattice.lo, lattice.hi) > _MOST:
         raise InvalidArgument(
             f"within must lie inside ±{_MOST:g} for a variance, which is in squared units, "
             f"got {within!r}; ask for std"
         )
-    return VARIANCE.query(spec.column_name(column), lattice, price, spec.NoOption())
+    return VARIANCE.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
 @documented
@@ -124,7 +124,7 @@ def std(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
     {step}
 
     {returns}
@@ -140,9 +140,9 @@ def std(
     >>> std("income", within=(-1e9, 1e9), rho="0.1").statistic
     'std'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return STD.query(spec.column_name(column), lattice, price, spec.NoOption())
+    return STD.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
 def adaptive_variance(

@@ -102,7 +102,7 @@ def sum(
     ----------
     {column}
     {within}
-    {price}
+    {cost}
     {step}
     method : {"adaptive", "bounded"}
         ``"bounded"`` looks for nothing and scales its noise to the range, as for
@@ -122,10 +122,10 @@ def sum(
     >>> sum("income", within=(0, 1e9), rho="0.1").statistic
     'sum'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, price, options)
+    return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
 
 _SMALL = 4  # times smaller than the range a radius of few records has to be

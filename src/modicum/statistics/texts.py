@@ -24,9 +24,9 @@ TEXTS = {
             A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
             It need not be tight, and columns may differ in scale and in place.
         """,
-    "price": """
+    "cost": """
         epsilon, rho, budget : number, number, Budget
-            Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+            Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
             Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         """,
     "step": """
@@ -68,7 +68,7 @@ TEXTS = {
         ------
         InvalidArgument
             If the range is reversed, empty or not finite; if the step is too fine or too coarse
-            for it; if there is no price, more than one, or one that is not positive.
+            for it; if there is no cost, more than one, or one that is not positive.
         """,
     "missing": """
         Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never

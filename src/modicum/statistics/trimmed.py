@@ -83,11 +83,11 @@ def trimmed_mean(
     {within}
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
-    {price}
+    {cost}
     {step}
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        28 % of the price. ``None``: no radius, the answer is more accurate, and its
+        28 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
 
     {returns}
@@ -107,10 +107,10 @@ def trimmed_mean(
     >>> trimmed_mean("delay", trim=0.1, within=(-1e9, 1e9), epsilon=1).statistic
     'trimmed_mean'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = TrimOption.of(trim, level)
-    return TRIMMED_MEAN.query(spec.column_name(column), lattice, price, options)
+    return TRIMMED_MEAN.query(spec.column_name(column), lattice, cost, options)
 
 
 @documented
@@ -140,7 +140,7 @@ def winsorized_mean(
         its shortest decimal.
     {within}
         It is as for :func:`trimmed_mean`.
-    {price}
+    {cost}
     {step}
     level : float or None
         As for :func:`trimmed_mean`.
@@ -161,10 +161,10 @@ def winsorized_mean(
     >>> winsorized_mean("delay", trim="0.05", within=(-1e9, 1e9), rho="0.1").statistic
     'winsorized_mean'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = TrimOption.of(trim, level)
-    return WINSORIZED_MEAN.query(spec.column_name(column), lattice, price, options)
+    return WINSORIZED_MEAN.query(spec.column_name(column), lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def vector_statistic(
     within : (float, float)
         A public range certain to contain every value of every column. How wide it is matters as
         much as the statistic lets it.
-    {price}
+    {cost}
     {step}
 
     {returns}
@@ -112,10 +112,10 @@ def vector_statistic(
     >>> vector_statistic(["x", "y"], statistic=Means(), within=(0, 100), epsilon=1).statistic
     'vector_statistic'
     """
-    price = chosen_budget(epsilon, rho, budget)
+    cost = chosen_budget(epsilon, rho, budget)
     names, lattice = column_names(columns), Lattice.within(within, step)
     options = VectorStatisticOption.of(statistic, names, lattice)
-    return VECTOR.query(names, lattice, price, options)
+    return VECTOR.query(names, lattice, cost, options)
 
 
 class Sensitivities(ABC):

@@ -110,7 +110,7 @@ def subset_mean_error(
     return (10 + 16 * ranks) * spread + 2 * zeta * width + step
 
 
-def inverse_sensitivity_price(
+def inverse_sensitivity_cost(
     epsilon: Number, *, candidates: float, largest_loss: float, slack: float
 ) -> float:
     """Return the ε' at which inverse sensitivity loses at most ω(D, 1/ε) + slack on average.
@@ -141,7 +141,7 @@ def inverse_sensitivity_price(
 
     Examples
     --------
-    >>> round(inverse_sensitivity_price(0.1, candidates=201, largest_loss=2, slack=0.01), 3)
+    >>> round(inverse_sensitivity_cost(0.1, candidates=201, largest_loss=2, slack=0.01), 3)
     2.12
     """
     rate = float(positive(epsilon, "epsilon"))

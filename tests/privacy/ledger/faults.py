@@ -40,11 +40,11 @@ from modicum.query import count
 from modicum.serialise import to_text
 
 TABLE = pd.DataFrame({"g": list("ab") * 20, "x": np.arange(40.0)})
-PRICE = "0.01"
+COST = "0.01"
 AT_ONCE = 3
 STEPS = {"sqlite": 62, "postgresql": 150}  # about as many as a question has
 LONGEST = {"sqlite": 0.04, "postgresql": 0.2}  # seconds in which a question is answered
-MARGIN = 3  # prices granted at a time
+MARGIN = 3  # costs granted at a time
 
 
 class Steps:
@@ -106,12 +106,12 @@ def ask(url: str, key: str | None, kind: int, step: Steps, out: int) -> None:
     curator = mo.Curator(TABLE, ledger=ledger, account="p", entropy=SteppingEntropy(step))
     asked = curator if key is None else curator.idempotent(key)
     if kind == 0:
-        answer: object = asked.release(answer=count(epsilon=PRICE))
+        answer: object = asked.release(answer=count(epsilon=COST))
     elif kind == 1:
         answer = asked.release(a=count(epsilon="0.004"), b=count("x", epsilon="0.006"))
     else:
         groups = asked.group_by("g", keys=["a", "b"])
-        answer = groups.release(answer=count(epsilon=PRICE))
+        answer = groups.release(answer=count(epsilon=COST))
     step()
     os.write(out, f"{json.dumps([key, digest(to_text(dict(answer)))])}\n".encode())  # type: ignore[call-overload]
     step()
@@ -150,7 +150,7 @@ class Storm:
         self.kinds = [*kinds, "disk" if self.store == "sqlite" else "cut"]
         warm_up()
         ledger = Ledger.create(url)
-        ledger.open_account("p", mo.pure(Fraction(PRICE) * MARGIN))
+        ledger.open_account("p", mo.pure(Fraction(COST) * MARGIN))
         ledger.accounts()  # what a driver imports and computes once
         ledger.close()
 
@@ -234,8 +234,8 @@ class Storm:
     def refill(self) -> None:
         """Grant a little when nothing is left, so that the limit is always near."""
         ledger = Ledger(self.url)
-        if ledger.account("p").remaining.amount < Fraction(PRICE):
-            ledger.grant("p", mo.pure(Fraction(PRICE) * MARGIN))
+        if ledger.account("p").remaining.amount < Fraction(COST):
+            ledger.grant("p", mo.pure(Fraction(COST) * MARGIN))
         ledger.close()
 
     def verdict(self) -> dict[str, object]:

@@ -21,7 +21,7 @@ from pathlib import Path
 import modicum as mo
 from modicum.privacy.ledger.book import Ledger
 
-PRICE = mo.pure("1e-4")
+COST = mo.pure("1e-4")
 AT_ONCE = 3
 
 
@@ -30,7 +30,7 @@ def work(name: str, out: int, most: int) -> None:
     ledger = Ledger(f"sqlite:///{name}")
     for _ in range(most):
         try:
-            paid = ledger.charge("p", PRICE, request=name)
+            paid = ledger.charge("p", COST, request=name)
         except mo.BudgetExceeded:
             os.write(out, b"empty\n")
             return

@@ -57,7 +57,7 @@ EDITS = {
     "another unit": "UPDATE modicum_entry SET body = '{}' WHERE seq = 1",
 }
 DEEP_EDITS = {
-    "an earlier price": "UPDATE modicum_entry SET amount = 1 WHERE seq = 2",
+    "an earlier cost": "UPDATE modicum_entry SET amount = 1 WHERE seq = 2",
     "another time": "UPDATE modicum_entry SET at = '1999' WHERE seq = 3",
     "a missing entry": "DELETE FROM modicum_entry WHERE seq = 3",
     "an entry too much": "INSERT INTO modicum_entry SELECT account, 10, action, amount, delta, "

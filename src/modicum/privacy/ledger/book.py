@@ -246,13 +246,13 @@ class Ledger:
         with self._account(name, write=False) as (_, chain):
             return chain.keyed(key, request)
 
-    def charge(self, name: str, price: Budget, *, request: str, key: str | None = None) -> Charge:
+    def charge(self, name: str, cost: Budget, *, request: str, key: str | None = None) -> Charge:
         """Charge an account. Once this returns, the charge is on the disk.
 
         Parameters
         ----------
         name : str
-        price : Budget
+        cost : Budget
             In the account's currency; rounded up to 10^-15 (δ: 10^-18).
         request : str
             What is charged for, from public arguments only.
@@ -267,7 +267,7 @@ class Ledger:
         KeyReusedError
             If the key was charged for another query.
         """
-        units = charged(price)
+        units = charged(cost)
         if key is not None:
             checked_name(key, "a key")
         with self._account(name, write=True) as (db, chain):
@@ -276,14 +276,14 @@ class Ledger:
                 return paid
             last, state = chain.last, chain.state()
             assert last is not None
-            if price.kind != state.budget.kind:
+            if cost.kind != state.budget.kind:
                 raise InvalidArgument(
-                    f"account {name!r} is kept in {state.budget.kind!r}, got a price in "
-                    f"{price.kind!r}"
+                    f"account {name!r} is kept in {state.budget.kind!r}, got a cost in "
+                    f"{cost.kind!r}"
                 )
             if not last.total_spent.plus(units).within(last.total_granted):
                 raise BudgetExceeded(
-                    f"this costs {price}, but only {state.remaining} of {state.budget} is left in "
+                    f"this costs {cost}, but only {state.remaining} of {state.budget} is left in "
                     f"account {name!r}; nothing was charged"
                 )
             record = chain.append("charge", self._store.who(db), units, body=request, key=key)

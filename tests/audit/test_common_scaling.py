@@ -13,7 +13,7 @@ from modicum.mechanisms.scores import LossScore
 from modicum.privacy.event import ZCDP
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import read
-from modicum.statistics import placed
+from modicum.statistics import standardised
 from modicum.summaries.vectors import BOUND
 
 NARROW = {"within": (-8, 8), "step": 1}
@@ -106,12 +106,12 @@ def test_steps_with_too_little_noise_break_the_claim(monkeypatch) -> None:
 
 def test_the_true_number_of_rows_in_the_branch_leaks(monkeypatch) -> None:
     """Whether rows are few must follow from the noisy count, and so must the shares."""
-    literal = placed.common_scaling
+    literal = standardised.common_scaling
 
     def by_truth(here, _rows, width):
         norms = yield from read(here.norms(here.start))
         return (yield from literal(here, 1 + 10 * norms.count, width))
 
-    monkeypatch.setattr(placed, "common_scaling", by_truth)
+    monkeypatch.setattr(standardised, "common_scaling", by_truth)
     report = audit.check(PCA, PAIRS, values=FEW, widths=(0, 1))
     assert report.leak is not None

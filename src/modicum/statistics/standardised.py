@@ -51,7 +51,7 @@ _DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedColumns(VectorSetting):
+class StandardisedColumns(VectorSetting):
     """Columns whose place and scale are released.
 
     ``count`` is the noisy number of rows, at least 1, ``scaling`` has the centres and half-widths,
@@ -74,9 +74,9 @@ class PlacedColumns(VectorSetting):
         return len(self.labels)
 
 
-def placed_columns(
+def standardised_columns(
     columns: Columns, lattice: Lattice, event: Event, *, goal: bool, common: bool = False
-) -> Steps[PlacedColumns]:
+) -> Steps[StandardisedColumns]:
     """Count the rows, draw an interval for each column or one for all, and count what it misses.
 
     These are [moments.1], [moments.2] or [moments.3], and [moments.4]. ``event`` is for all that
@@ -108,7 +108,7 @@ def placed_columns(
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     norm: Norm = "l2" if split.concentrated else "l1"
     held = HeldColumns(missed, sure, far, deviation, norm, rows)
-    return PlacedColumns(
+    return StandardisedColumns(
         columns, lattice, split, labels, rows, scaling, held, saved, none_seen, common
     )
 
@@ -118,8 +118,8 @@ def _own_intervals(
 ) -> Steps[tuple[Scaling, tuple[bool, ...], bool, Fraction]]:
     """[moments.2] Draw an interval for each column, and again for those that have none yet.
 
-    Returned are the scaling, and of :class:`HeldColumns` and :class:`PlacedColumns` ``missed``,
-    ``sure`` and ``saved``.
+    Returned are the scaling, and of :class:`HeldColumns` and :class:`StandardisedColumns`
+    ``missed``, ``sure`` and ``saved``.
     """
     split, width = here.split, len(labels)
     # Two fifths among the intervals, or what makes them certain if that is less.

@@ -11,7 +11,7 @@ from modicum import plan
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.statistics.placed import rows_are_few
+from modicum.statistics.standardised import rows_are_few
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(23)
