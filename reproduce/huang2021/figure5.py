@@ -8,12 +8,11 @@ from reproduce.huang2021.measure import (
     Found,
     Panel,
     against_the_best,
-    as_printed,
     measure,
     show,
     write,
 )
-from reproduce.huang2021.normal import MEANS, OTHERS, RHO, UNEVEN, D, point, spread
+from reproduce.huang2021.normal import MEANS, OTHERS, RHO, UNEVEN, D, as_printed, point, spread
 from reproduce.verdict import Verdict
 
 FACTORS = (20, 65, 110, 155, 200)

@@ -6,12 +6,11 @@ from reproduce.huang2021.measure import (
     Found,
     Panel,
     against_the_best,
-    as_printed,
     measure,
     show,
     write,
 )
-from reproduce.huang2021.normal import FEW, OTHERS, PLAIN, across_means, enough_rows
+from reproduce.huang2021.normal import FEW, OTHERS, PLAIN, across_means, as_printed, enough_rows
 from reproduce.verdict import Verdict
 
 

@@ -221,20 +221,6 @@ def _style(name: str) -> dict[str, object]:
     }[name]
 
 
-def as_printed(number: int, found: Found) -> Verdict:
-    """The paper's mechanism in integers beside the same in floating-point numbers."""
-    ratio = found.ratio(EXACT, ["Shifted-CM"])
-    mean = float(np.exp(np.log(ratio).mean()))
-    return Verdict(
-        f"Figure {number}",
-        "(not the paper's) in integers, with exact noise and radii in quarters of an octave, "
-        "Shifted-CM errs as in floating-point numbers",
-        f"{ratio.min():.2f} to {ratio.max():.2f} times the error, {mean:.2f} in the geometric mean",
-        "no ratio above 1.25",
-        bool(ratio.max() <= 1.25),
-    )
-
-
 def against_the_best(number: int, found: Found, others: Sequence[str]) -> Verdict:
     """The library beside the best of all others, chosen in hindsight at every point."""
     same, quarter = (found.ratio(name, others) for name in ("modicum", QUARTER))

@@ -9,12 +9,11 @@ from reproduce.huang2021.measure import (
     Found,
     Panel,
     against_the_best,
-    as_printed,
     measure,
     show,
     write,
 )
-from reproduce.huang2021.normal import FEW, OTHERS, UNEVEN, enough_rows
+from reproduce.huang2021.normal import FEW, OTHERS, UNEVEN, as_printed, enough_rows
 from reproduce.verdict import Verdict
 
 
