@@ -16,6 +16,7 @@ from modicum.sources import csv_rows as module
 from modicum.sources.csv import CsvFile, Numbers
 from modicum.sources.csv_rows import Dialect, read_rows
 from modicum.sources.labels import Dictionary, Label
+from modicum.sources.polars import streams
 from tests.sources.csv_files import LONG, csv_file, odd_cell, reference, row, sound_cell
 from tests.sources.engines import labels_of, values, without
 
@@ -69,14 +70,14 @@ def check_file(path: str, seed: int) -> bool:
 
 def test_all_readers_agree_on_generated_files(path) -> None:
     by_polars = [check_file(path, seed) for seed in [*range(60), 2335]]
-    assert 10 < sum(by_polars) < 50
+    assert 10 < sum(by_polars) < 50 if streams() else not any(by_polars)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 11_000, 250))
 def test_all_readers_agree_on_ten_thousand_generated_files(path, first) -> None:
     by_polars = [check_file(path, seed) for seed in range(first, first + 250)]
-    assert 50 < sum(by_polars) < 200
+    assert 50 < sum(by_polars) < 200 if streams() else not any(by_polars)
 
 
 @pytest.mark.parametrize("cell", [sound_cell, odd_cell])

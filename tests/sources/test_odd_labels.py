@@ -60,9 +60,11 @@ def test_bytes_that_are_no_text(tmp_path, name) -> None:
 
 
 def test_bytes_that_are_no_text_in_pandas() -> None:
-    dtype = pd.StringDtype("pyarrow", na_value=np.nan)
+    version = tuple(map(int, pd.__version__.split(".")[:2]))
+    nan = {"na_value": np.nan} if version >= (2, 3) else {}
+    dtype = pd.StringDtype("pyarrow" if nan else "pyarrow_numpy", **nan)
     kind, chunks = type(pd.array(["a"], dtype=dtype)), pa.chunked_array([large()])
-    ids = kind(chunks, dtype=dtype) if int(pd.__version__.split(".")[0]) >= 3 else kind(chunks)
+    ids = kind(chunks, dtype=dtype) if version >= (3, 0) else kind(chunks)
     assert count(pd.DataFrame({"id": pd.Series(ids), "x": 1.0}), unit=UNIT) == 3
 
 

@@ -28,13 +28,20 @@ _OPTIONS = {
     "thousands underscores": {"thousands": "_"},
 }
 _FLOATS = ".cast(polars.Float64, strict=False)"
+
+
+def _days(form: str) -> str:
+    day = r'.str.extract(r"(\d+[-/.]\d+[-/.]\d+)").str.replace_all("[/.]", "-")'
+    return f'{day}.str.to_date("{form}", strict=False).dt.epoch("d")'
+
+
 _CONVERSIONS = {
     "currency signs": '.str.replace_all("[^0-9.+-]", "")' + _FLOATS,
     "percent signs": r'.str.replace(r"\s*%", "")' + _FLOATS,
     "brackets around numbers": r'.str.replace(r"\((.*)\)", "-$1")' + _FLOATS,
     "numbers with units": r'.str.extract("^([0-9.+-]+)")' + _FLOATS,
-    "dates, year first": '.str.to_date("%Y-%m-%d", strict=False, exact=False).dt.epoch("d")',
-    "dates, year last": '.str.to_date("%d.%m.%Y", strict=False, exact=False).dt.epoch("d")',
+    "dates, year first": _days("%Y-%m-%d"),
+    "dates, year last": _days("%d-%m-%Y"),
     "times of day": '.str.to_time("%H:%M:%S", strict=False).cast(polars.Int64)',
 }
 _MISSING = {"blanks", "words for missing values"}

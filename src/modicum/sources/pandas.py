@@ -47,7 +47,8 @@ def pandas_column(series: Any) -> MemoryColumn:
 
 
 def _is_arrow(dtype: Any) -> bool:
-    return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
+    # Before pandas 2.3 strings whose missing value is NaN have the storage "pyarrow_numpy".
+    return hasattr(dtype, "pyarrow_dtype") or "pyarrow" in str(getattr(dtype, "storage", ""))
 
 
 def _unmasked(series: Any) -> Floats:
