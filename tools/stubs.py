@@ -33,6 +33,7 @@ from modicum.plan.statistics import release as release
 """
 QUERY = "from modicum.runtime.query import Query as Query"
 PACKAGE = Path(modicum.__file__).parent
+SOURCES = Path(__file__).parents[1] / "src" / "modicum"
 HEAD = '"""{what}; written by ``python -m tools.stubs``."""\n'
 ALWAYS = """
 from typing import Any
@@ -176,7 +177,7 @@ def _formatted(text: str) -> str:
                 *command,
                 "--quiet",
                 "--stdin-filename",
-                str(PACKAGE / "stub.pyi"),
+                str(SOURCES / "stub.pyi"),  # its rules, wherever the package is installed
                 "-",
             ],
             input=text,
