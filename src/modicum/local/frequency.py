@@ -102,12 +102,11 @@ class Oracle:
         return np.asarray(hit * (1 - hit) / (self.hit - self.false_hit) ** 2)
 
     def free_spread(self, share: Floats) -> Floats:
-        """Variances for shares of a whole level that are free to add up to anything.
+        """Variances of one answer's estimates for all nodes of a level, if they were independent.
 
-        Those that have to add up to 1 then have the variances and covariances of one answer. A
-        client is in one node: so estimates have the covariance - share share', and + share² here
-        leaves it where they add up. Without a hash an answer hits one node, and the same holds of
-        hits.
+        As a client is in one node, two estimates have the covariance - share share' besides. Made
+        to add up to 1, independent ones of the variances here have it again [local.7]. Without a
+        hash an answer hits one node, and the same holds of hits.
         """
         held = np.clip(share, 0.0, 1.0)
         hit = held if self.hashed else held + self.false_hit / (self.hit - self.false_hit)
