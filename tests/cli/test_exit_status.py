@@ -121,15 +121,18 @@ def test_an_interrupted_process_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text(
         "import time\nprint('importing', flush=True)\ntime.sleep(60)"
     )
-    done = subprocess.Popen(
+    # A shell starts what runs in the background with this signal ignored, and so its children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
         [sys.executable, "-m", "modicum", "plan", "count", *COST],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={"PYTHONPATH": f"{tmp_path}:{Path(command.__file__).parents[1]}"},
-    )
-    assert done.stdout is not None
-    assert done.stdout.readline() == "importing\n"
-    done.send_signal(signal.SIGINT)
-    assert done.communicate(timeout=30) == ("", "")
+    ) as done:
+        signal.signal(signal.SIGINT, before)
+        assert done.stdout is not None
+        assert done.stdout.readline() == "importing\n"
+        done.send_signal(signal.SIGINT)
+        assert done.communicate(timeout=30) == ("", "")
     assert done.returncode == 130
