@@ -1,6 +1,7 @@
 """Rules of CONTRIBUTING.md that a machine can keep."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -13,6 +14,11 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = Path(modicum.__file__).parent
 ROWS = (*REGISTRY, *PAPERS)
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+@functools.cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text())))
 
 
 def test_modules_are_short() -> None:
@@ -29,7 +35,7 @@ def test_functions_are_short() -> None:
     lengths = {
         f"{path.relative_to(PACKAGE)}:{node.lineno}:{node.name}": code_lines(node)
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {name: length for name, length in lengths.items() if length >= 60} == {}
@@ -49,7 +55,7 @@ def test_every_statistic_is_in_the_changelog() -> None:
 def test_a_class_name_means_one_thing() -> None:
     homes: dict[str, list[str]] = {}
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
     twice = {name for name, those in homes.items() if len(those) > 1}
@@ -87,11 +93,10 @@ def package_of(path: Path) -> str:
 
 
 def test_objects_are_asked_and_not_looked_at() -> None:
-    trees = {path: ast.parse(path.read_text()) for path in SOURCES}
     homes = {
         node.name: package_of(path)
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
+        for path in SOURCES
+        for node in nodes_of(path)
         if isinstance(node, ast.ClassDef)
     }
     estimates = {name for name in homes if name.endswith(("Estimate", "ErrorModel"))}
@@ -107,33 +112,34 @@ def test_objects_are_asked_and_not_looked_at() -> None:
     } <= kept
     found = {
         f"{path.relative_to(PACKAGE)}:{node.lineno}: {name}"  # type: ignore[attr-defined]
-        for path, tree in trees.items()
-        for node in ast.walk(tree)
+        for path in SOURCES
+        for node in nodes_of(path)
         for name in looked_at(node) & kept
         if homes[name] != package_of(path)
     }
     assert found == set()
 
 
-def literals(tree: ast.AST) -> set[ast.Constant]:
+def literals(path: Path) -> set[ast.Constant]:
     """Strings that are data: no annotations, and no names of what a module exports."""
     said: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         notes = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         for note in notes:
             said |= set(ast.walk(note)) if note is not None else set()
-    strings = {each for each in ast.walk(tree) if isinstance(each, ast.Constant)}
+    strings = {each for each in nodes_of(path) if isinstance(each, ast.Constant)}
     return {each for each in strings - said if isinstance(each.value, str)}
 
 
 def test_currencies_are_named_in_privacy_alone() -> None:
     """``modicum/__init__.py`` lists functions of these names, and nothing of a currency."""
+    kinds = set(ANY_KIND)
     found = {
         f"{path.relative_to(PACKAGE)}:{literal.lineno}: {literal.value}"
         for path in SOURCES
         if PACKAGE / "privacy" not in path.parents and path != PACKAGE / "__init__.py"
-        for literal in literals(ast.parse(path.read_text()))
-        if literal.value in set(ANY_KIND)
+        for literal in literals(path)
+        if literal.value in kinds
     }
     assert found == set()
 

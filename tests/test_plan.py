@@ -294,15 +294,15 @@ def test_the_same_question_has_the_same_plan() -> None:
 
 def test_events_add_up_to_the_cost() -> None:
     for found in (
-        plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7", method="subset"),
-        plan.sum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.quantile(q=0.9, within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.std(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.var(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.iqr(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.max(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.min(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.mean(within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
+        plan.mean(within=WITHIN, sd=SD, n=2000, epsilon="0.7", method="subset"),
+        plan.sum(within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
+        plan.quantile(q=0.9, within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
+        plan.std(within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
+        plan.var(within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
+        plan.iqr(within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
+        plan.max(within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
+        plan.min(within=WITHIN, sd=SD, n=2000, epsilon="0.7"),
         plan.count(epsilon="0.7"),
     ):
         assert sum(event.cost("pure").amount for _, event in found.events) == Fraction(7, 10)
