@@ -61,6 +61,26 @@ def test_faults_of_a_server(server, database, record_property) -> None:
     judge(said, 40, "PostgreSQL", record_property)
 
 
+def test_a_connection_that_cannot_roll_back_is_given_up_in_silence(
+    database, caplog, monkeypatch
+) -> None:
+    """A command may be cut off on the way; the pool's log would show where."""
+    psycopg = pytest.importorskip("psycopg")
+    ledger = Ledger.create(database)
+    ledger.open_account("p", mo.pure(1))
+
+    def rollback(_self) -> None:
+        raise psycopg.OperationalError("another command is already in progress")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(psycopg.Connection, "rollback", rollback)
+        with pytest.raises(mo.BudgetExceeded):
+            ledger.charge("p", mo.pure(2), request="too much")
+    assert caplog.records == []
+    ledger.charge("p", mo.pure(1), request="all of it")
+    assert ledger.account("p").remaining.amount == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_ten_thousand_faults_of_a_file(tmp_path, record_property, seed) -> None:

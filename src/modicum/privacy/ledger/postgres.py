@@ -161,9 +161,20 @@ class PostgresStore:
                     yield _Connection(connection, self._alchemy.text)
                 with self._failures(committing=write):
                     connection.commit()
+            except BaseException:
+                self._undo(connection)
+                raise
             finally:
                 with suppress(Exception):  # a broken connection; its transaction is undone
                     connection.close()
+
+    def _undo(self, connection: Any) -> None:
+        """Roll back, or give the connection up: the pool would log that it cannot."""
+        try:
+            connection.rollback()
+        except self._alchemy.exc.SQLAlchemyError:
+            with suppress(Exception):
+                connection.invalidate()
 
     @contextmanager
     def _failures(self, *, committing: bool = False) -> Iterator[None]:
