@@ -70,7 +70,10 @@ class Ranked(NamedTuple):
 
     def between(self, start: int, stop: int) -> Ranked:
         """Return the values of which a record is at a position from start to stop (exclusive)."""
-        first = int(np.searchsorted(self.before + self.ties, start, side="right"))
+        # Records at a value end where the next begins, or before: only one can go on past start.
+        first = int(np.searchsorted(self.before, start, side="right"))
+        if first and self.before[first - 1] + self.ties[first - 1] > start:
+            first -= 1
         last = int(np.searchsorted(self.before, stop, side="left"))
         values, before, ties = (column[first:last] for column in self)
         if (taken := ties > 0).all():
