@@ -32,7 +32,7 @@ from modicum.local.protocol import (
     local_budget,
     pure_share,
 )
-from modicum.local.tree import TreeCells, heaviest_path
+from modicum.local.tree import Shares, Tree, TreeCells, heaviest_path
 from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.budget import Number
@@ -238,28 +238,28 @@ def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, i
     quantile = min(0.25, max(_LEAST, _RANKS * asked.level_deviation(len(answers.values))))
     deviate = -NormalDist().inv_cdf(quantile)
     low, high = (cells.edge(fitted.rank(q)) for q in (quantile, 1 - quantile))
-    common = _common_value(asked, answers, cells, high - low)
+    shares, counts = asked.estimates(answers)
+    common = _common_value(asked.tree, shares, cells, high - low)
     if common is not None:
-        beyond = _beyond(asked, answers, cells, common - cells.size, common + cells.size)
+        beyond = _beyond(asked, shares, counts, cells, (common - cells.size, common + cells.size))
         return _half_wider(cells, beyond.around_common_value())
     # 2 distances beyond the quartiles.
     room = math.ceil((_REACH / deviate - 1) / 2 * (high - low)) + cells.size
     low, high = _within(cells, low - room, high + room)
-    beyond = _beyond(asked, answers, cells, low, high)
+    beyond = _beyond(asked, shares, counts, cells, (low, high))
     share, deviation = beyond.found()
     if share < _SEEN * deviation:
         return low, high
     return _half_wider(cells, beyond.widened(share))
 
 
-def _common_value(asked: TreeRound, answers: Answers, cells: TreeCells, spread: int) -> int | None:
+def _common_value(tree: Tree, shares: Shares, cells: TreeCells, spread: int) -> int | None:
     """A value that most people have, if there is one, in lattice integers.
 
     A distribution as wide as ``spread``, the distance of its quantiles, leaves little in a node
     that is much smaller. If the heaviest path holds most people there, the quantiles were noise.
     """
-    tree = asked.tree
-    cell, path = heaviest_path(tree, asked.estimates(answers)[0])
+    cell, path = heaviest_path(tree, shares)
     sizes = cells.size * tree.branching ** np.arange(tree.depth - 1, -1, -1)
     fine = path[sizes * _FINE <= max(spread, cells.size * _FINE)]
     return cells.edge(cell) if spread <= cells.size or fine.mean() > 1 / 2 else None
@@ -335,9 +335,11 @@ def _half_wider(cells: TreeCells, found: tuple[int, int] | None) -> tuple[int, i
     return _within(cells, found[0] - half, found[1] + half)
 
 
-def _beyond(asked: TreeRound, answers: Answers, cells: TreeCells, low: int, high: int) -> _Beyond:
+def _beyond(
+    asked: TreeRound, shares: Shares, counts: Floats, cells: TreeCells, held: tuple[int, int]
+) -> _Beyond:
     """Estimate the share beyond the nodes that hold the bounds, at every level of large nodes."""
-    shares, counts = asked.estimates(answers)
+    low, high = held
     found, variances, covers = [], [], []
     tree = asked.tree
     for level in range(1, tree.depth + 1):
