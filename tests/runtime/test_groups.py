@@ -18,6 +18,7 @@ from modicum.sources.reader import read as read_source
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
+from tests.runtime.diary import NotedEntropy
 
 WITHIN = (-1e9, 1e9)
 RNG = np.random.default_rng(0)
@@ -36,19 +37,6 @@ class Watched:
         return [read_source(self._sources[group], [ask], entropy)[0] for group, ask in reads]
 
 
-class Noted(SeededEntropy):
-    """Entropy that notes when it is first used."""
-
-    def __init__(self, diary: list) -> None:
-        super().__init__("groups")
-        self._diary = diary
-
-    def word(self) -> int:
-        if "draw" not in self._diary:
-            self._diary.append("draw")
-        return super().word()
-
-
 def run_all(queries, groups=GROUPS, unit=None, charge=None):
     diary: list = []
     walks = run_groups(
@@ -57,7 +45,7 @@ def run_all(queries, groups=GROUPS, unit=None, charge=None):
         Watched(groups, diary),
         unit=unit or Unit(),
         charge=charge or (lambda: diary.append("charge")),
-        entropy=Noted(diary),
+        entropy=NotedEntropy("groups", diary),
     )
     return walks, diary
 

@@ -22,6 +22,7 @@ from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
+from tests.runtime.diary import NotedEntropy
 
 WITHIN = (-1e9, 1e9)
 DATA = np.random.default_rng(0).lognormal(10, 1, 5000)
@@ -39,26 +40,13 @@ class Watched:
         return read_source(self._source, reads, entropy)
 
 
-class Diary(SeededEntropy):
-    """Entropy that notes when it is first used."""
-
-    def __init__(self, diary: list[object]) -> None:
-        super().__init__("diary")
-        self._diary = diary
-
-    def word(self) -> int:
-        if "draw" not in self._diary:
-            self._diary.append("draw")
-        return super().word()
-
-
 def run_all(queries, diary, charge=None):
     return run(
         queries,
         Watched(diary),
         unit=Unit(),
         charge=charge or (lambda: diary.append("charge")),
-        entropy=Diary(diary),
+        entropy=NotedEntropy("diary", diary),
     )
 
 
