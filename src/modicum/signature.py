@@ -148,5 +148,5 @@ ledger, account, key : str, optional
 """
 _SAID = (
     "``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` "
-    "who pays, see `Curator`."
+    "what is charged, see `Curator`."
 )

@@ -146,7 +146,7 @@ def add_ledger(parser: argparse._ActionsContainer) -> None:
 
 def add_account(parser: argparse.ArgumentParser) -> None:
     """Add --ledger, --account and --key."""
-    group = parser.add_argument_group("who pays, over all calls")
+    group = parser.add_argument_group("what is charged, over all calls")
     add_ledger(group)
     group.add_argument(
         "--account", metavar="NAME", help=f"its account that is charged (default: {ACCOUNT})"
@@ -184,7 +184,7 @@ def charged_curator(
             raise InvalidArgument(f"--account and --key need --ledger, or {LEDGER}")
         return Curator(source, unit=unit, budget=cost), False
     if not account:
-        raise InvalidArgument(f"name the account that pays: --account NAME, or {ACCOUNT}")
+        raise InvalidArgument(f"name the account to charge: --account NAME, or {ACCOUNT}")
     curator = Curator(source, unit=unit, ledger=chosen_ledger(arguments), account=account)
     return (curator if arguments.key is None else curator.idempotent(arguments.key)), True
 

@@ -67,7 +67,7 @@ class _ChainCheck:
             self._keys |= {record.key} if record.key is not None else set()
         if record.action == "release":
             if record.charge not in self._unreleased:
-                raise record.corrupt("no charge is left that pays for it")
+                raise record.corrupt("no charge is left for it")
             self._unreleased.discard(record.charge)
             self.releases += 1
         self.last = record
