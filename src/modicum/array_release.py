@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
+from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.release import (
@@ -101,6 +102,7 @@ class ArrayEstimate(Estimate["ArrayRelease"]):
     error_model: ArrayErrorModel
     status: Status
     method: str | None = None
+    lattice: Lattice | None = None
 
     def width(self, level: float, tail: float | None) -> float:
         """Mean width of the intervals."""

@@ -10,7 +10,7 @@ import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
@@ -82,14 +82,15 @@ class Estimate(ABC, Generic[R_co]):
     """What an estimator returns, and the kind of release that is made of it.
 
     ``error_model`` is what intervals are computed from, and ``status`` says whether the answer can
-    be used, from released quantities alone. ``method`` names what answered, if the query left it
-    open.
+    be used, from released quantities alone. ``method`` names what answered, and ``lattice`` has the
+    range that was found, if the query left them open.
     """
 
     __slots__ = ()
     error_model: ErrorModel
     status: Status
     method: str | None = None
+    lattice: Lattice | None = None
 
     @abstractmethod
     def width(self, level: float, tail: float | None) -> float:
@@ -120,6 +121,7 @@ class ScalarEstimate(Estimate["Release"]):
     value: Fraction
     error_model: ScalarErrorModel
     status: Status
+    lattice: Lattice | None = None
 
     def width(self, level: float, tail: float | None) -> float:
         """Width of the interval."""
@@ -165,6 +167,8 @@ class Record:
         The range and step; ``None`` for counts.
     ranged : bool
         Whether the range was given, as ``within``.
+    found : bool
+        Whether the range was found in the data, privately.
     method : str
         Which algorithm answered.
     status : str
@@ -201,6 +205,7 @@ class Record:
     account: str
     private: bool
     version: str
+    found: bool = field(default=False, kw_only=True)
 
     @property
     def neighbours(self) -> str:
@@ -211,6 +216,13 @@ class Record:
     def within(self) -> tuple[float, float] | None:
         """The public range, ``None`` if none was given."""
         if self.lattice is None or not self.ranged:
+            return None
+        return self.lattice.lo, self.lattice.hi
+
+    @property
+    def range_found(self) -> tuple[float, float] | None:
+        """The range that was found, and released, if none was given; else ``None``."""
+        if self.lattice is None or not self.found:
             return None
         return self.lattice.lo, self.lattice.hi
 
@@ -252,6 +264,8 @@ class Record:
     def _terms(self) -> list[str]:
         """Lines of the summary besides the answer."""
         where = ", values within [{:g}, {:g}]".format(*self.within) if self.within else ""
+        if self.range_found:
+            where = f", range found: ±{self.range_found[1]:.3g}"
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
             f"swap: {self.event.swapped()})",
@@ -282,6 +296,7 @@ class Record:
             "unit_rows": self.unit.rows,
             "unit_column": self.unit.column,
             "within": None if self.within is None else list(self.within),
+            **({"range_found": list(self.range_found)} if self.range_found else {}),
             "step": None if self.lattice is None else self.lattice.step,
             "method": self.method,
             "status": self.status,
@@ -365,7 +380,8 @@ class Release(Record):
         """
         check_confidence(level, tail)
         lower, upper = self.error_model.interval(level, tail)
-        return Interval(max(lower, -float_info.max), min(upper, float_info.max))
+        most = float_info.max
+        return Interval(*(min(max(end, -most), most) for end in (lower, upper)))
 
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.release/2``).

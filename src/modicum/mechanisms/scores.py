@@ -227,6 +227,28 @@ class TargetScore(ScoreFunction):
         return Runs.of_candidates(np.array(losses))
 
 
+@dataclass(frozen=True, slots=True)
+class MedianCellScore(ScoreFunction):
+    """A cell k near the median of records that are counted by cells, in the order of cells.
+
+    Sensitivity contract: with a records in cells above k, b below and e in it, its loss is
+    max(0, |a - b| - e), the number of records to add before it holds a median. One record more
+    moves one of a, b, e by one, so the loss moves by at most 1, whatever the record. The counts
+    are secret. See [range.3].
+    """
+
+    mechanism = "MedianCell"
+    span = 2
+
+    counts: tuple[int, ...] = field(repr=False, metadata=SECRET)
+
+    def runs(self, rate: Fraction) -> Runs:
+        inside = np.array(self.counts, dtype=np.int64)
+        below = np.cumsum(inside) - inside
+        above = inside.sum() - below - inside
+        return Runs.of_candidates(np.maximum(np.abs(above - below) - inside, 0))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LossScore(ScoreFunction):
     """A candidate k with nearly the least loss, P(k) ∝ w(k) exp(-ε loss(k) / most).

@@ -483,6 +483,7 @@ BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
     "bounded_mean",
     "mean with noise on the scale of the range, for ranges known to be tight",
     lambda column, lattice, event, options: _bounded(column, ranged(lattice), event),
+    finds_range=False,
 )
 
 

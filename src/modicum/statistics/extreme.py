@@ -66,7 +66,7 @@ HIDDEN = Status(
 def max(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -105,7 +105,7 @@ def max(
     'max'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     return MAXIMUM.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
@@ -113,7 +113,7 @@ def max(
 def min(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -145,7 +145,7 @@ def min(
     'min'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     return MINIMUM.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 

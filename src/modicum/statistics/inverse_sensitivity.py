@@ -80,10 +80,10 @@ def asked(
     column: str | None,
     statistic: MonotoneStatistic | None,
     cost: Budget,
-    lattice: Lattice,
+    lattice: Lattice | None,
     level: object,
 ) -> Query[Release]:
-    """Make a query for a location; check that the statistic fits the range."""
+    """Make a query for a location; check that the statistic fits the range, or any range."""
     options = LocationOption(statistic, checked_level(level))
     if statistic is not None:
         if not isinstance(statistic, MonotoneStatistic):
@@ -91,7 +91,8 @@ def asked(
                 "statistic must be a modicum.Score, or an instance of a subclass of "
                 f"modicum.Boundaries, got {type(statistic).__name__}"
             )
-        statistic.check(min(2 * (lattice.hi - lattice.lo), 1e300))
+        widest = 1e300 if lattice is None else 2 * (lattice.hi - lattice.lo)
+        statistic.check(min(widest, 1e300))
     return row.query(column_name(column), lattice, cost, options)
 
 

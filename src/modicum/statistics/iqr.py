@@ -45,7 +45,7 @@ NO_END = Status(
 def iqr(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -89,7 +89,7 @@ def iqr(
     'iqr'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = RangeOption.of(between, level)
     return IQR.query(spec.column_name(column), lattice, cost, options)
 

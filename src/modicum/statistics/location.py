@@ -81,7 +81,7 @@ def expectile(
     column: str | None = None,
     *,
     tau: float,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -125,7 +125,7 @@ def expectile(
     'expectile'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     statistic = expectile_score(checked_number("tau", tau, 0.001, 0.999))
     return asked(EXPECTILE, column, statistic, cost, lattice, level)
 
@@ -193,7 +193,7 @@ def huber(
     column: str | None = None,
     *,
     width: float | None = None,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -238,7 +238,7 @@ def huber(
     'huber'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     statistic = None if width is None else huber_score(checked_width(width))
     return asked(HUBER, column, statistic, cost, lattice, level)
 

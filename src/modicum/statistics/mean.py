@@ -68,7 +68,7 @@ from modicum.summaries.tails import TailSummary
 def mean(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -109,7 +109,7 @@ def mean(
     pure('1')
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = ClusterOption(clusters)
     return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
 

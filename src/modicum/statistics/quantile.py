@@ -74,7 +74,7 @@ def quantile(
     column: str | None = None,
     *,
     q: Number,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -118,7 +118,7 @@ def quantile(
     'quantile'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = QuantileOption(spec.checked_rank(q), spec.checked_level(level))
     return QUANTILE.query(spec.column_name(column), lattice, cost, options)
 
@@ -127,7 +127,7 @@ def quantile(
 def median(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -162,7 +162,7 @@ def median(
     'median'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = QuantileOption(Fraction(1, 2), spec.checked_level(level))
     return MEDIAN.query(spec.column_name(column), lattice, cost, options)
 

@@ -80,7 +80,7 @@ def quantiles(
     column: str | None = None,
     *,
     q: Sequence[Number],
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -126,7 +126,7 @@ def quantiles(
     'quantiles'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = QuantilesOption.of(q, level)
     return QUANTILES.query(spec.column_name(column), lattice, cost, options)
 

@@ -57,7 +57,7 @@ EQUAL = Status(
 def skewness(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -93,7 +93,7 @@ def skewness(
     'skewness'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     return SKEWNESS.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
 from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.event import Event
@@ -21,6 +23,7 @@ from modicum.release import Estimate, Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
+from modicum.statistics.found_range import in_found_range
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 
@@ -89,7 +92,8 @@ class Row(Generic[Chosen, R_co]):
     ``options`` are those to audit and test, the default first; ``proof`` is a page in docs/proofs,
     ``summary`` one line for lists, and ``kinds`` are the budgets it accepts. An answer, of the type
     ``release``, comes from ``begin(place, lattice, event, options)``; the lattice is ``None`` where
-    there is no range. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
+    there is no range, and the range is found if it is ``None`` where one is needed, unless the row
+    never ``finds_range``. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
     :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
     statistic is about out of any lattice; of that one, itself.
@@ -104,6 +108,7 @@ class Row(Generic[Chosen, R_co]):
     release: type[Record] = Release
     kinds: tuple[Kind, ...] = ANY_KIND
     needs_range: bool = True
+    finds_range: bool = True
     of_rows: bool = False
     turn: Fraction | None = None
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
@@ -121,16 +126,27 @@ class Row(Generic[Chosen, R_co]):
         lattice = lattice and self.lattice_of(lattice)
         if self.of_rows and not isinstance(place, Columns):
             place = Columns(None if place is None else (place,))
+
+        def begin(lattice: Lattice | None, event: Event) -> Steps[Estimate[R_co]]:
+            return self.begin(place, lattice, event, options)
+
+        def begin_in_found_range(event: Event) -> Steps[Estimate[R_co]]:
+            assert not isinstance(place, Columns)
+            return in_found_range(place, event, self.lattice_of, begin)
+
+        found = lattice is None and self.needs_range
+        if found and not self.finds_range:
+            raise InvalidArgument(f"{where} needs within=(lowest, highest), a range known as tight")
         return Query(
             self.statistic,
             self.method,
             place,
-            lattice,
+            OCTAVES if found else lattice,
             budget,
-            lambda event: self.begin(place, lattice, event, options),
+            begin_in_found_range if found else partial(begin, lattice),
             self.release,
             options,
-            options.ranged,
+            options.ranged and not found,
             self.turn,
         )
 
@@ -214,6 +230,15 @@ def find_statistic(name: str) -> Declaration:
     declared: tuple[Declaration, ...]
     declared = import_module(f"modicum.statistics.{CHAPTERS[name]}").STATISTICS
     return next(each for each in declared if each.name == name)
+
+
+def chosen_range(within: tuple[float, float] | None, step: float | None) -> Lattice | None:
+    """Read the arguments ``within`` and ``step``; ``None``: the range is to be found."""
+    if within is not None:
+        return Lattice.within(within, step)
+    if step is not None:
+        raise InvalidArgument("step needs within, a public range: without one both are found")
+    return None
 
 
 def ranged(lattice: Lattice | None) -> Lattice:

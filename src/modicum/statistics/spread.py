@@ -61,7 +61,7 @@ _MOST = 1e150
 def var(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -97,8 +97,8 @@ def var(
     'var'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
-    if max(-lattice.lo, lattice.hi) > _MOST:
+    lattice = spec.chosen_range(within, step)
+    if lattice is not None and max(-lattice.lo, lattice.hi) > _MOST:
         raise InvalidArgument(
             f"within must lie inside ±{_MOST:g} for a variance, which is in squared units, "
             f"got {within!r}; ask for std"
@@ -110,7 +110,7 @@ def var(
 def std(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -141,7 +141,7 @@ def std(
     'std'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     return STD.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
@@ -407,6 +407,12 @@ def _root(square: Fraction) -> Fraction:
     return Fraction(math.isqrt(whole), 1 << shift // 2)
 
 
+def _with_squares(lattice: Lattice) -> Lattice:
+    """A lattice whose squares are floats."""
+    widest = 2.0**498
+    return lattice if lattice.hi <= _MOST else Lattice.within((-widest, widest))
+
+
 VARIANCE = spec.Row(
     "var",
     "adaptive",
@@ -414,6 +420,7 @@ VARIANCE = spec.Row(
     "variance",
     "variance with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=False),
+    lattice_of=_with_squares,
 )
 
 STD = spec.Row(

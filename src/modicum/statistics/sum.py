@@ -85,7 +85,7 @@ from modicum.summaries.tails import TailSummary
 def sum(
     column: str | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -123,7 +123,7 @@ def sum(
     'sum'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = ClusterOption(clusters)
     return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
@@ -379,6 +379,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "sum",
         "sum with noise on the scale of the range, for ranges known to be tight",
         bounded_sum,
+        finds_range=False,
     ),
 )
 

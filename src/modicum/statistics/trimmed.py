@@ -59,7 +59,7 @@ def trimmed_mean(
     column: str | None = None,
     *,
     trim: Number,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -108,7 +108,7 @@ def trimmed_mean(
     'trimmed_mean'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = TrimOption.of(trim, level)
     return TRIMMED_MEAN.query(spec.column_name(column), lattice, cost, options)
 
@@ -118,7 +118,7 @@ def winsorized_mean(
     column: str | None = None,
     *,
     trim: Number,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -162,7 +162,7 @@ def winsorized_mean(
     'winsorized_mean'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
+    lattice = spec.chosen_range(within, step)
     options = TrimOption.of(trim, level)
     return WINSORIZED_MEAN.query(spec.column_name(column), lattice, cost, options)
 

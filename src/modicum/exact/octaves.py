@@ -1,0 +1,59 @@
+"""The octaves of float64: the lattice on which a column's scale is read, whatever it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.lattice import Lattice
+
+_MANTISSA = 52
+_EXPONENT = 0x7FF
+_BIAS = 1023
+
+
+@dataclass(frozen=True, slots=True)
+class OctaveLattice(Lattice):
+    r"""Every number becomes the number of its octave, in the order of sizes.
+
+    [range.1] Octave k, from 1 to 2046, holds the x with 2^(k - 1023) <= \|x\| < 2^(k - 1022), of
+    both signs: k is the exponent in the bits of x, so it is the same on every machine. Infinities
+    are in the last octave; zeros, and sizes below 2^-1022, in octave 0.
+
+    Examples
+    --------
+    >>> OCTAVES.quantise(np.array([0.0, 1.0, -1.99, 2.0, float("nan"), -float("inf")]))
+    array([   0, 1023, 1023, 1024, 2046])
+    >>> OCTAVES.value(1024)
+    4.0
+    """
+
+    @property
+    def numbers(self) -> Lattice:
+        return Lattice(self.lo, self.hi, self.step)
+
+    def read(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the number of each octave, NaN for NaN."""
+        exponents = (x.view(np.int64) >> _MANTISSA) & _EXPONENT
+        octaves: NDArray[np.float64] = np.minimum(exponents, self.last).astype(np.float64)
+        octaves[np.isnan(x)] = np.nan
+        return octaves
+
+    def quantise(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+        return self.numbers.quantise(self.read(x))
+
+    @staticmethod
+    def power(octave: int) -> int:
+        """Return the least k so that no number of an octave reaches 2^k."""
+        return octave - _BIAS + 1
+
+    def value(self, q: int | Fraction) -> float:
+        """Return the least power of two that no number of octave q reaches; 2^1023 for the last."""
+        return math.ldexp(1.0, min(self.power(int(q)), _BIAS))
+
+
+OCTAVES = OctaveLattice(0.0, float(_EXPONENT - 1), 1.0)

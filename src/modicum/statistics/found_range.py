@@ -1,0 +1,131 @@
+"""The range of a column that nobody gave: a power of two beyond nearly all of its values.
+
+A lattice needs a range, and its step follows from that. Where no range is given, one is found from
+the sizes of the values, by their octaves, in one pass before those of the statistic:
+
+[range.2] count   a noisy count of the values that are not zero: are there enough?
+[range.3] octave  the octave of the median size, among all octaves of float64;
+[range.4] top     from there up, an octave that few values exceed;
+[range.5] range   2^12 times its end, on both sides of zero, with 2^52 steps.
+
+Zeros have no size, and do not count: of a column with 90 % zeros the others decide. All octaves are
+alike beforehand, so values 2^k times as large are answered by 2^k times the answer, bit for bit,
+as far as the step can follow. docs/proofs/range.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
+from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.scores import MedianCellScore
+from modicum.mechanisms.selection import RadiusDraw
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Estimate, Record
+from modicum.runtime.steps import Steps, draw, read
+from modicum.status import Status
+from modicum.summaries.base import Read
+from modicum.summaries.cells import Cells
+
+R = TypeVar("R", bound=Record)
+
+COUNT_STRENGTH = 0.01
+NATS = 30.0  # half of them beat the octaves of float64, by a factor e^7
+LEAST, MOST = 0.025, 0.12  # strength of the draw of the top
+STRONGEST = 0.25  # of the draw of the median octave: else there are too few values
+TILT = Fraction(3, 8)  # an octave more weighs e^(-3/8): about r^(-1/2) at a distance r
+SLACK = 12  # octaves beyond the top
+TOO_FEW = Status(
+    "few_records",
+    "too few values other than 0 to find their range at this budget: give `within`, a public "
+    "range, or spend more",
+)
+TOO_LARGE = Status(
+    "clipped", "the values are so large that they, or their squares, are no float64: rescale them"
+)
+_CELLS = Cells(0, tuple(range(OCTAVES.last)))
+_WIDEST = 1020  # a power of two that a lattice can hold
+
+
+def in_found_range(
+    column: str | None,
+    event: Event,
+    lattice_of: Callable[[Lattice], Lattice],
+    begin: Callable[[Lattice, Event], Steps[Estimate[R]]],
+) -> Steps[Estimate[R]]:
+    """Find a range with a part of the budget, and begin an estimator on it with all the rest."""
+    split = BudgetSplit(event)
+    # All these lattices have the same integers, so the estimator refuses what may be left of a
+    # budget here, before anything is charged, or never.
+    steps = begin(lattice_of(_lattice(0)), split.share(_least_left(split)).loss)
+    next(steps)
+    steps.close()
+
+    top = yield from _find_top(column, split)
+    lattice = lattice_of(_lattice(_WIDEST if top is None else top + SLACK))
+    answer = yield from begin(lattice, split.rest().loss)
+    status = answer.status
+    if top is None:
+        status = TOO_FEW
+    elif top > math.log2(lattice.hi):
+        status = TOO_LARGE
+    return replace(answer, lattice=lattice, status=status)  # type: ignore[type-var]
+
+
+def _least_left(split: BudgetSplit) -> Fraction:
+    """Part of the budget that the estimator has at least."""
+    return (
+        1
+        - split.part_for(COUNT_STRENGTH, "noise")
+        - split.part_for(STRONGEST, "range")
+        - split.part_for(MOST, "range")
+    )
+
+
+def _find_top(column: str | None, split: BudgetSplit) -> Steps[int | None]:
+    """Return k so that few sizes reach 2^k; ``None`` if there are too few values to find it."""
+    cells = yield from read(Read(column, OCTAVES, _CELLS))
+    counts = cells.counts[len(_CELLS.edges) + 1 :]  # of the octaves, but for zeros
+
+    share = split.share(split.part_for(COUNT_STRENGTH, "noise"))
+    counted = split.spend(add_noise((sum(counts),), share, sensitivity=1))
+    (number,) = yield from draw("values other than 0", counted)
+    sure = (number - 2 * counted.noise[0].variance ** 0.5) * float(split.scale)  # [range.2]
+    if sure < NATS / STRONGEST:
+        return None
+
+    share = split.share(split.part_for(NATS / sure, "range"))
+    mechanism = split.spend(Exponential(MedianCellScore(counts), *share.ranged))
+    middle = yield from draw("octave", mechanism, lambda k: f"half are below {_end(k):.6g}")
+
+    above = np.sum(counts) - np.cumsum(counts)
+    places = tuple(range(len(counts) - middle))
+    grid = RadiusGrid(places, places)
+    share = split.share(split.part_for(min(max(LEAST, 2 * NATS / sure), MOST), "range"))
+    top = split.spend(RadiusDraw.of((tuple(above[middle:].tolist()),), grid, share, tilt=TILT))
+    (further,) = yield from draw(
+        "top", top, lambda drawn: f"few exceed {_end(middle + drawn[0]):.6g}"
+    )
+    return OCTAVES.power(middle + further + 1)
+
+
+def _end(place: int) -> float:
+    """The end of an octave, given its place among those of numbers other than 0."""
+    return OCTAVES.value(place + 1)
+
+
+def _lattice(power: int) -> Lattice:
+    """[range.5] The lattice of ±2^power, or of the widest range that a lattice can hold."""
+    reach = math.ldexp(1.0, min(power, _WIDEST))
+    return Lattice.within((-reach, reach))
