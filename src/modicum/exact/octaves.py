@@ -47,6 +47,11 @@ class OctaveLattice(Lattice):
         return self.numbers.quantise(self.read(x))
 
     @staticmethod
+    def least(octaves: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the least number of each octave that is not negative."""
+        return np.where(octaves > 0, np.ldexp(1.0, octaves - _BIAS), 0.0)
+
+    @staticmethod
     def power(octave: int) -> int:
         """Return the least k so that no number of an octave reaches 2^k."""
         return octave - _BIAS + 1

@@ -249,6 +249,26 @@ class MedianCellScore(ScoreFunction):
         return Runs.of_candidates(np.maximum(np.abs(above - below) - inside, 0))
 
 
+@dataclass(frozen=True, slots=True)
+class TopCellScore(ScoreFunction):
+    """A cell k beyond which few records lie: P(k) ∝ exp(-ε #{records beyond k} - tilt k).
+
+    Sensitivity contract: one record more adds 0 or 1 to every count: all losses move in one
+    direction. They may be counted from a public or released number on, which keeps that. The tilt
+    does not depend on the data. The counts are secret. See [range.4].
+    """
+
+    mechanism = "TopCell"
+    span = _FINE
+
+    beyond: tuple[int, ...] = field(repr=False, metadata=SECRET)
+    tilt: Fraction
+
+    def runs(self, rate: Fraction) -> Runs:
+        beyond = np.array(self.beyond, dtype=np.int64)
+        return Runs.of_candidates(beyond * _FINE + np.arange(len(beyond)) * round(self.tilt / rate))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LossScore(ScoreFunction):
     """A candidate k with nearly the least loss, P(k) ∝ w(k) exp(-ε loss(k) / most).

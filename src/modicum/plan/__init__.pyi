@@ -293,7 +293,7 @@ def covariance(
 def expectile(
     *,
     tau: float,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -491,7 +491,7 @@ def histogram(
 def huber(
     *,
     width: float | None = None,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -564,7 +564,7 @@ def huber(
 
 def iqr(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -772,7 +772,7 @@ def lp_center(
 
 def max(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int,
     epsilon: Number | None = None,
@@ -835,7 +835,7 @@ def max(
 
 def mean(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -972,7 +972,7 @@ def mean_vector(
 
 def median(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -1038,7 +1038,7 @@ def median(
 
 def min(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int,
     epsilon: Number | None = None,
@@ -1253,7 +1253,7 @@ def pca(
 def quantile(
     *,
     q: Number,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -1326,7 +1326,7 @@ def quantile(
 def quantiles(
     *,
     q: Sequence[Number],
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -1395,7 +1395,7 @@ def quantiles(
 
 def skewness(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -1458,7 +1458,7 @@ def skewness(
 
 def std(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -1521,7 +1521,7 @@ def std(
 
 def sum(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int,
     epsilon: Number | None = None,
@@ -1593,7 +1593,7 @@ def sum(
 def trimmed_mean(
     *,
     trim: Number,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -1664,7 +1664,7 @@ def trimmed_mean(
 
 def var(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,
@@ -1728,7 +1728,7 @@ def var(
 def winsorized_mean(
     *,
     trim: Number,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: float,
     n: int | None = None,
     epsilon: Number | None = None,

@@ -31,6 +31,7 @@ Integers = NDArray[np.int64]
 ShapeName = Literal["normal", "lognormal", "uniform", "exponential", "pareto"]
 
 PARETO_INDEX = 2.5  # heavy, with a finite variance
+_OCTAVES = 24  # of the mean and sd, in which nearly all data are
 _REACH = 6  # a symmetric shape is put this many sd from the ends of the range, if it can be
 _BELOW = NormalDist().inv_cdf
 
@@ -105,16 +106,24 @@ class Shape:
         variance = math.log1p((self.sd / self.mean) ** 2)
         return self.mean * np.exp(math.sqrt(variance) * standard - variance / 2)
 
-    def words(self, lattice: Lattice) -> str:
-        """Describe it within a range, after the number of rows."""
-        place = f"mean {three_digits(self.mean)} and sd {three_digits(self.sd)}"
-        return f", {self.name} with {place}, within [{lattice.lo:g}, {lattice.hi:g}]"
+    @property
+    def lattice(self) -> Lattice:
+        """One that holds nearly all of it: data are made on it if their range is to be found."""
+        reach = math.ldexp(1.0, math.frexp(abs(self.mean) + self.sd)[1] + _OCTAVES)
+        return Lattice.within((-reach, reach))
 
-    def to_dict(self, lattice: Lattice) -> dict[str, object]:
+    def words(self, lattice: Lattice | None) -> str:
+        """Describe it within a range, if one was given, after the number of rows."""
+        place = f"mean {three_digits(self.mean)} and sd {three_digits(self.sd)}"
+        where = f"within [{lattice.lo:g}, {lattice.hi:g}]" if lattice else "the range to be found"
+        return f", {self.name} with {place}, {where}"
+
+    def to_dict(self, lattice: Lattice | None) -> dict[str, object]:
         """It and the range as JSON types."""
-        within, step = [lattice.lo, lattice.hi], lattice.step
         guess = {"shape": self.name, "mean": self.mean, "sd": self.sd}
-        return {**guess, "within": within, "step": step}
+        if lattice is None:
+            return {**guess, "within": None, "step": None}
+        return {**guess, "within": [lattice.lo, lattice.hi], "step": lattice.step}
 
 
 def shape_of(
@@ -200,14 +209,15 @@ class TableShape:
         found: Array = self.mean + np.array(self.sd) * (own * z[:, 1:] + common * z[:, :1])
         return found
 
-    def words(self, _lattice: Lattice) -> str:
+    def words(self, _lattice: Lattice | None) -> str:
         """Describe it, after the number of rows."""
         low, high = min(self.sd), max(self.sd)
         spread = f"sd {low:g}" if low == high else f"sd {low:g} to {high:g}"
         return f" of {len(self.sd)} normal columns with {spread}, correlation {self.correlation:g}"
 
-    def to_dict(self, lattice: Lattice) -> dict[str, object]:
+    def to_dict(self, lattice: Lattice | None) -> dict[str, object]:
         """It and the range as JSON types."""
+        assert lattice is not None
         guess = {"sd": list(self.sd), "correlation": self.correlation, "mean": self.mean}
         return {**guess, "within": [lattice.lo, lattice.hi]}
 

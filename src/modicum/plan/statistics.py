@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from modicum.errors import InvalidArgument, WrongCall, did_you_mean
+from modicum.exact.lattice import Lattice
 from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
 from modicum.plan.solve import Effort, Simulated, Task
 from modicum.plan.summary import Plan
@@ -170,7 +171,9 @@ def _planned(
     if any(each is not None for each in (epsilon, rho, budget)):
         cost = chosen_budget(epsilon, rho, budget)
     sample = question(budget=cost or pure(1), **options)
-    data, person = guess.read(sample.lattice, **guessed), checked_unit(unit)
+    anywhere = Lattice.within((-1e300, 1e300))
+    within = anywhere if sample.finds_range else sample.lattice
+    data, person = guess.read(within, **guessed), checked_unit(unit)
     answered = planned
     if all(
         (row.statistic, row.method) != (sample.statistic, sample.method) for row in declared.rows
@@ -193,7 +196,7 @@ def _planned(
         statistic=sample.statistic,
         unit=person,
         wanted=error,
-        lattice=None if data is None else sample.lattice,
+        lattice=None if data is None or sample.finds_range else sample.lattice,
         shape=data,
         meaning=planned.meaning,
         noun=answered.noun,

@@ -110,7 +110,7 @@ class Plan:
             "events": [{"label": label, "cost": str(event)} for label, event in self.events],
             "status": self.status,
         }
-        if self.shape is not None and self.lattice is not None:
+        if self.shape is not None:
             record |= self.shape.to_dict(self.lattice)
         if self.meaning is not None:
             record["error_is"] = self.meaning
@@ -132,7 +132,7 @@ class Plan:
 
     def __str__(self) -> str:
         about = "".join(f", {words}" for _, _, words in self._chosen())
-        if self.shape is not None and self.lattice is not None:
+        if self.shape is not None:
             about += self.shape.words(self.lattice)
         wanted = "" if self.wanted is None else f"  ({three_digits(self.wanted)} wanted)"
         width = "without a bound"

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.base import Mechanism
 from modicum.plan.shapes import Population, Shape, TableShape
@@ -37,7 +38,7 @@ from modicum.status import judged
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import SyntheticTable
 
-_ANY_LATTICE = Lattice.within((-2, 2))  # a count does not look at values
+_ANY_LATTICE = Lattice.within((-2, 2))
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 _KINDS = 4  # two kinds of runs are plain, and two have a tilted side
@@ -85,21 +86,35 @@ def trial(
 class SyntheticReader:
     """Answers reductions from a synthetic table, and counts the passes.
 
-    It keeps the summaries in the order of the reads: the records around a rank are spread at
-    random, so the table itself does not know where they are.
+    It keeps the summaries in the order of the reads, but for those that find a range: the records
+    around a rank are spread at random, so the table itself does not know where they are.
     """
 
-    def __init__(self, table: SyntheticTable) -> None:
-        self._table = table
+    def __init__(self, table: SyntheticTable, lattice: Lattice | None = None) -> None:
+        self._lattice, self._tables = lattice, {lattice: table, None: table}
         self.passes = 0
         self.summaries: list[Any] = []
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the reads."""
         self.passes += 1
-        found = [ask.reduction.synthetic(self._table, ask.lattice, entropy) for ask in reads]
-        self.summaries += found
+        found = [
+            ask.reduction.synthetic(self.on(ask.lattice), ask.lattice, entropy) for ask in reads
+        ]
+        self.summaries += [
+            each for ask, each in zip(reads, found, strict=True) if ask.lattice != OCTAVES
+        ]
         return found
+
+    def on(self, lattice: Lattice | None) -> SyntheticTable:
+        """The table on a lattice; without one of its own it is on that of every read."""
+        known = self._tables.get(lattice if self._lattice else None)
+        if known is None:
+            assert self._lattice is not None
+            assert lattice is not None
+            table = self._tables[self._lattice]
+            known = self._tables[lattice] = table.moved(self._lattice, lattice)
+        return known
 
 
 @dataclass(slots=True)
@@ -200,9 +215,10 @@ class Released:
 
     @property
     def lattice(self) -> Lattice:
-        """The public range and step."""
-        assert self.asked.lattice is not None
-        return self.asked.lattice
+        """The public range and step, given or found."""
+        lattice = self.answer.lattice or self.asked.lattice
+        assert lattice is not None
+        return lattice
 
     @property
     def step(self) -> Fraction:
@@ -227,22 +243,23 @@ def column_trials(
     and wide radii are drawn more often than by chance: a few dozen runs then suffice.
     """
 
-    def one(asked: Query[Any], table: SyntheticTable, number: int, runs: int) -> Trial:
-        reader, part = SyntheticReader(table), Part(number, runs)
+    def one(asked: Query[Any], population: Population, number: int, runs: int) -> Trial:
+        table = population.table(SeededEntropy(f"plan, table {number}"))
+        made_on = population.lattice if asked.finds_range else None
+        reader, part = SyntheticReader(table, made_on), Part(number, runs)
 
         def error_of(answer: Estimate[Any]) -> float:
-            return error(Released(asked, table, reader.summaries, part.mechanisms, answer))
+            known = reader.on(answer.lattice or asked.lattice)
+            return error(Released(asked, known, reader.summaries, part.mechanisms, answer))
 
         seed = f"plan, draws {number}"
         found = trial(steered(asked, part), reader, error_of, unit=unit, seed=seed)
         return replace(found, weight=part.weight)
 
     def simulated(asked: Query[Any], rows: int, runs: int) -> list[Trial]:
-        population = Population.of(shape, asked.lattice or _ANY_LATTICE, rows)
-        return [
-            one(asked, population.table(SeededEntropy(f"plan, table {i}")), i, runs)
-            for i in range(runs)
-        ]
+        lattice = asked.lattice or _ANY_LATTICE  # a count does not look at values
+        population = Population.of(shape, shape.lattice if asked.finds_range else lattice, rows)
+        return [one(asked, population, number, runs) for number in range(runs)]
 
     return simulated
 

@@ -9,6 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
 from modicum.privacy.accountant import approx_to_zcdp
 from modicum.privacy.budget import APPROX_KIND, Budget, Kind
 from modicum.privacy.event import ZCDP, ApproxDP, Event, event_of
@@ -89,6 +90,11 @@ class Query(Generic[R_co]):
             return self
         epsilon = self.budget.amount
         return replace(self, rho=rho) if 4 * rho * width >= self.turn * epsilon**2 else self
+
+    @property
+    def finds_range(self) -> bool:
+        """Whether no range was given where one is needed: the first part of the run finds it."""
+        return self.lattice == OCTAVES
 
     @property
     def column(self) -> str | None:

@@ -29,9 +29,10 @@ from modicum.sources.base import CHUNK, Floats, Source, rows_of, suppress_warnin
 from modicum.sources.labels import Coder, Dictionary, Label, LabelValues
 from modicum.sources.persons import (
     OnLattice,
-    PersonTotals,
+    PersonRecords,
     few_rows,
     kept_rows,
+    records_on,
     table_of,
     together,
 )
@@ -328,11 +329,11 @@ class PersonGroups(GroupReader):
                 view, Unit(), by, range(len(self._keys)), [column]
             )
 
-    def _totals(self, wanted: Sequence[OnLattice]) -> dict[OnLattice, PersonTotals]:
+    def _totals(self, wanted: Sequence[OnLattice]) -> dict[OnLattice, PersonRecords]:
         person = self._unit.column
         assert person is not None
         labels: dict[str, Coder] = {person: self._persons, self._by: self._places}
-        totals = {place: PersonTotals(place[1]) for place in wanted}
+        totals = {place: records_on(place[1]) for place in wanted}
         with suppress_warnings():
             for chunk in self._source.chunks(list(dict.fromkeys(c for c, _ in wanted)), labels):
                 who, group = chunk[Label(person)], chunk[Label(self._by)]

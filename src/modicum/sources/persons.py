@@ -8,6 +8,7 @@ privacy unit decides which; docs/proofs/unit.md proves that the rule bounds a pe
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
 from modicum.privacy.unit import Combine, Unit
 from modicum.sources.arrays import array_column
 from modicum.sources.base import Floats, MemorySource, Source, suppress_warnings
@@ -109,7 +111,7 @@ class TableReader(Sensitive):
         if not wanted:
             return
         persons = Dictionary()
-        totals = {place: PersonTotals(place[1]) for place in wanted}
+        totals = {place: records_on(place[1]) for place in wanted}
         with suppress_warnings():
             columns = list(dict.fromkeys(column for column, _ in wanted))
             for chunk in self._source.chunks(columns, {person: persons}):
@@ -339,8 +341,72 @@ def _sorted_by_person(columns: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
 _LOW = (1 << LIMB) - 1
 
 
-class PersonTotals(Sensitive):
-    """One record a person: the exact mean or sum of their values, on the lattice.
+class PersonRecords(Sensitive):
+    """One record a person, of values that are taken in in any order."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(0, dtype=np.int64)
+
+    def add(self, codes: Integers, x: Floats) -> None:
+        """Take in values and the person of each; persons below 0 and NaN are dropped."""
+        present = (codes >= 0) & ~np.isnan(x)
+        codes = codes[present]
+        self._counts = _grown(self._counts, int(codes.max(initial=-1)) + 1)
+        np.add.at(self._counts, codes, 1)
+        self._take(codes, x[present])
+
+    def records(self, combine: Combine, persons: int) -> Floats:
+        """Return one number for each person, NaN without values."""
+        self._counts = _grown(self._counts, persons)
+        there = self._counts[:persons] > 0
+        records = np.where(there, 0.0, np.nan)
+        records[there] = self._records(combine, there)
+        return records
+
+    @abstractmethod
+    def _take(self, codes: Integers, x: Floats) -> None:
+        """Take in values of known persons."""
+
+    @abstractmethod
+    def _records(self, combine: Combine, there: NDArray[np.bool_]) -> Floats | float:
+        """Records of the persons that have values."""
+
+
+def records_on(lattice: Lattice | None) -> PersonRecords:
+    """Begin to take in values whose records are read on a lattice."""
+    return PersonSizes() if lattice == OCTAVES else PersonTotals(lattice)
+
+
+class PersonSizes(PersonRecords):
+    """A number in the octave of a bound of what :class:`PersonTotals` has for the person.
+
+    The size of a mean is at most that of the largest value, and that of a sum of m values at most m
+    times as large: some octaves more ([unit.7] on the proof page).
+    """
+
+    __slots__ = ("_octaves",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._octaves = np.zeros(0, dtype=np.int64)
+
+    def _take(self, codes: Integers, x: Floats) -> None:
+        self._octaves = _grown(self._octaves, len(self._counts))
+        np.maximum.at(self._octaves, codes, OCTAVES.quantise(x))
+
+    def _records(self, combine: Combine, there: NDArray[np.bool_]) -> Floats:
+        self._octaves = _grown(self._octaves, len(there))
+        octaves = self._octaves[: len(there)][there]
+        if combine == "sum":
+            more = np.frexp(self._counts[: len(there)][there] - 1.0)[1]  # ceil(log2 m)
+            octaves = np.minimum(octaves + more * (octaves > 0), OCTAVES.last)
+        return OCTAVES.least(octaves)
+
+
+class PersonTotals(PersonRecords):
+    """The exact mean or sum of a person's values, on the lattice.
 
     Sums each person's lattice integers, in two limbs, and counts them. A lattice integer is q =
     2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a person
@@ -348,47 +414,44 @@ class PersonTotals(Sensitive):
     whether there are any.
     """
 
-    __slots__ = ("_counts", "_highs", "_lattice", "_lows")
+    __slots__ = ("_highs", "_lattice", "_lows")
 
     def __init__(self, lattice: Lattice | None) -> None:
+        super().__init__()
         self._lattice = lattice and lattice.linear
-        self._counts = self._highs = self._lows = np.zeros(0, dtype=np.int64)
+        self._highs = self._lows = np.zeros(0, dtype=np.int64)
 
-    def add(self, codes: Integers, x: Floats) -> None:
-        """Take in values and the person of each; persons below 0 and NaN are dropped."""
-        present = (codes >= 0) & ~np.isnan(x)
-        codes = codes[present]
-        self._grow(int(codes.max(initial=-1)) + 1)
-        np.add.at(self._counts, codes, 1)
+    def _take(self, codes: Integers, x: Floats) -> None:
         if self._lattice is not None:
-            q = self._lattice.quantise(x[present])
+            q = self._lattice.quantise(x)
+            self._highs, self._lows = (
+                _grown(each, len(self._counts)) for each in (self._highs, self._lows)
+            )
             np.add.at(self._highs, codes, q >> LIMB)
             np.add.at(self._lows, codes, q & _LOW)
 
-    def records(self, combine: Combine, persons: int) -> Floats:
-        """Return one number on the lattice for each person, NaN without values."""
-        self._grow(persons)
-        there = self._counts[:persons] > 0
-        records = np.where(there, 0.0, np.nan)
+    def _records(self, combine: Combine, there: NDArray[np.bool_]) -> Floats | float:
         if self._lattice is None:
-            return records
-        highs, lows = self._highs[:persons][there], self._lows[:persons][there]
+            return 0.0
+        self._highs, self._lows = (_grown(each, len(there)) for each in (self._highs, self._lows))
+        highs, lows = self._highs[: len(there)][there], self._lows[: len(there)][there]
         highs, lows = highs + (lows >> LIMB), lows & _LOW
         if combine == "mean":
             # floor((2^26 h + l) / n): of h = n a + r it is 2^26 a + floor((2^26 r + l) / n).
-            counts = self._counts[:persons][there]
+            counts = self._counts[: len(there)][there]
             whole, rest = np.divmod(highs, counts)
             q = (whole << LIMB) + ((rest << LIMB) + lows) // counts
         else:
             # 2^26 h + l, clamped to the range: beyond |h| = 2^26 it is beyond 2^51 anyway.
             sums = (np.clip(highs, -1 << LIMB, 1 << LIMB) << LIMB) + lows
             q = np.clip(sums, self._lattice.first, self._lattice.last)
-        records[there] = q * self._lattice.step
+        records: Floats = q * self._lattice.step
         return records
 
-    def _grow(self, persons: int) -> None:
-        known = len(self._counts)
-        if persons > known:
-            more = np.zeros(max(persons, 2 * known) - known, dtype=np.int64)
-            old = (self._counts, self._highs, self._lows)
-            self._counts, self._highs, self._lows = (np.concatenate([x, more]) for x in old)
+
+def _grown(known: Integers, persons: int) -> Integers:
+    """The numbers of at least so many persons, new ones 0; twice as many at a time."""
+    if persons <= len(known):
+        return known
+    more = np.zeros(max(persons, 2 * len(known)) - len(known), dtype=np.int64)
+    return np.concatenate([known, more])

@@ -27,9 +27,7 @@ from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.scores import MedianCellScore
-from modicum.mechanisms.selection import RadiusDraw
+from modicum.mechanisms.scores import MedianCellScore, TopCellScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Estimate, Record
@@ -45,6 +43,7 @@ NATS = 30.0  # half of them beat the octaves of float64, by a factor e^7
 LEAST, MOST = 0.025, 0.12  # strength of the draw of the top
 STRONGEST = 0.25  # of the draw of the median octave: else there are too few values
 TILT = Fraction(3, 8)  # an octave more weighs e^(-3/8): about r^(-1/2) at a distance r
+PLACES = 256  # octaves from that of the median up that may be the top
 SLACK = 12  # octaves beyond the top
 TOO_FEW = Status(
     "few_records",
@@ -63,6 +62,7 @@ def in_found_range(
     event: Event,
     lattice_of: Callable[[Lattice], Lattice],
     begin: Callable[[Lattice, Event], Steps[Estimate[R]]],
+    spare: Fraction,
 ) -> Steps[Estimate[R]]:
     """Find a range with a part of the budget, and begin an estimator on it with all the rest."""
     split = BudgetSplit(event)
@@ -72,7 +72,7 @@ def in_found_range(
     next(steps)
     steps.close()
 
-    top = yield from _find_top(column, split)
+    top = yield from _find_top(column, split, spare)
     lattice = lattice_of(_lattice(_WIDEST if top is None else top + SLACK))
     answer = yield from begin(lattice, split.rest().loss)
     status = answer.status
@@ -93,7 +93,7 @@ def _least_left(split: BudgetSplit) -> Fraction:
     )
 
 
-def _find_top(column: str | None, split: BudgetSplit) -> Steps[int | None]:
+def _find_top(column: str | None, split: BudgetSplit, spare: Fraction) -> Steps[int | None]:
     """Return k so that few sizes reach 2^k; ``None`` if there are too few values to find it."""
     cells = yield from read(Read(column, OCTAVES, _CELLS))
     counts = cells.counts[len(_CELLS.edges) + 1 :]  # of the octaves, but for zeros
@@ -109,14 +109,13 @@ def _find_top(column: str | None, split: BudgetSplit) -> Steps[int | None]:
     mechanism = split.spend(Exponential(MedianCellScore(counts), *share.ranged))
     middle = yield from draw("octave", mechanism, lambda k: f"half are below {_end(k):.6g}")
 
-    above = np.sum(counts) - np.cumsum(counts)
-    places = tuple(range(len(counts) - middle))
-    grid = RadiusGrid(places, places)
+    # The records above an octave, but for those that need not be in the range.
+    above = np.maximum(sum(counts) - np.cumsum(counts) - math.floor(spare * number), 0)
+    # As many octaves wherever the middle is: beyond those of float64 there is nothing.
+    beyond = tuple([*above[middle:].tolist(), *[0] * PLACES][:PLACES])
     share = split.share(split.part_for(min(max(LEAST, 2 * NATS / sure), MOST), "range"))
-    top = split.spend(RadiusDraw.of((tuple(above[middle:].tolist()),), grid, share, tilt=TILT))
-    (further,) = yield from draw(
-        "top", top, lambda drawn: f"few exceed {_end(middle + drawn[0]):.6g}"
-    )
+    top = split.spend(Exponential(TopCellScore(beyond, TILT), *share.ranged))
+    further = yield from draw("top", top, lambda k: f"few exceed {_end(middle + k):.6g}")
     return OCTAVES.power(middle + further + 1)
 
 

@@ -101,6 +101,10 @@ class RangeOption(spec.Options):
     between: tuple[Fraction, Fraction]
     level: float | None
 
+    @property
+    def spare(self) -> Fraction:
+        return min(self.between[0], 1 - self.between[1]) / 4
+
     @classmethod
     def of(cls, between: object, level: object) -> RangeOption:
         """Check that ``between`` increases in (0, 1), and ``level`` is ``None`` or in [0.95, 1).

@@ -174,6 +174,10 @@ class QuantileOption(spec.Options):
     q: Fraction
     level: float | None
 
+    @property
+    def spare(self) -> Fraction:
+        return min(self.q, 1 - self.q) / 4
+
 
 @dataclass(frozen=True, slots=True)
 class RankPlan:

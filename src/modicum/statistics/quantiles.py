@@ -142,6 +142,10 @@ class QuantilesOption(spec.Options):
     interval: bool
     fine: int = FINE
 
+    @property
+    def spare(self) -> Fraction:
+        return min(self.qs[0], 1 - self.qs[-1]) / 4
+
     @classmethod
     def of(cls, q: object, level: object) -> QuantilesOption:
         """Check both: 1 to 1000 increasing numbers in (0, 1), and ``None`` or [0.95, 1).

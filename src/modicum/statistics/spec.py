@@ -40,6 +40,14 @@ class Options:
     ranged: ClassVar[bool] = True
     """Whether a public range goes with them, and not only cuts that imply one."""
 
+    @property
+    def spare(self) -> Fraction:
+        """Share of the values on which an answer hardly depends, if they are far from the others.
+
+        A range that is found need not hold more than the others.
+        """
+        return Fraction(0)
+
     def check(self, listed: Sequence[Options], where: str) -> None:
         """Refuse a value that is not ``listed`` by its row; ``where`` names the row."""
 
@@ -132,7 +140,7 @@ class Row(Generic[Chosen, R_co]):
 
         def begin_in_found_range(event: Event) -> Steps[Estimate[R_co]]:
             assert not isinstance(place, Columns)
-            return in_found_range(place, event, self.lattice_of, begin)
+            return in_found_range(place, event, self.lattice_of, begin, options.spare)
 
         found = lattice is None and self.needs_range
         if found and not self.finds_range:

@@ -174,6 +174,10 @@ class TrimOption(spec.Options):
     trim: Fraction
     level: float | None
 
+    @property
+    def spare(self) -> Fraction:
+        return self.trim / 4
+
     @classmethod
     def of(cls, trim: object, level: object) -> TrimOption:
         """Check that 0 < trim < 1/2, and that ``level`` is ``None`` or in [0.95, 1).

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
 
 Integers = NDArray[np.int64]
 
@@ -30,6 +31,12 @@ class SyntheticTable:
     @property
     def rows(self) -> int:
         return int(self.weights.sum())
+
+    def moved(self, of: Lattice, to: Lattice) -> SyntheticTable:
+        """Round it to another lattice than the one that it is ``of``."""
+        q = to.quantise(self.q * np.float64(of.step))
+        order = np.argsort(q, kind="stable")
+        return SyntheticTable(q[order], self.weights[order])
 
     def clipped_sum(self, lo: int, hi: int) -> int:
         return _dot(np.clip(self.q, lo, hi), self.weights)
