@@ -481,7 +481,7 @@ def test_a_question_is_planned_by_its_function_too() -> None:
 
 
 def test_a_wrong_call_of_a_plan_is_named() -> None:
-    with pytest.raises(TypeError, match=r"mean\(\) needs within=, sd="):
+    with pytest.raises(TypeError, match=r"mean\(\) needs sd="):
         plan.mean(n=5, epsilon=1)
     with pytest.raises(WrongCall, match=r"sum\(\) needs n="):
         plan.sum(within=WITHIN, sd=1.0, epsilon=1)

@@ -14,7 +14,7 @@ from modicum.runtime.query import Query
 Q = TypeVar("Q", bound=Query[Any])
 
 _ELSEWHERE = {
-    "bounds": "give within=, any safe public range such as (-1e9, 1e9); no tight bounds are needed",
+    "bounds": "none are needed; a known public range is within=, such as (0, 120)",
     "delta": "an (ε, δ) cost is budget=modicum.approx(1, '1e-6')",
     **dict.fromkeys(("unit", "ledger", "account", "key"), "it is one of the Curator"),
 }

@@ -19,10 +19,12 @@ from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.mechanisms.scores import (
     IntervalScore,
     LossScore,
+    MedianCellScore,
     MedianScore,
     RankScore,
     TargetScore,
     ThresholdScore,
+    TopCellScore,
     TopScore,
 )
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
@@ -150,6 +152,16 @@ def _beyond(q: Records, e: Fraction) -> Mechanism:
     return Exponential(TargetScore(counts, 1), e)
 
 
+def _cell_counts(q: Records) -> tuple[int, ...]:
+    """Records in cells of four integers."""
+    return tuple(int((q // 4 == cell).sum()) for cell in range(-2, 3))
+
+
+def _top_cell(q: Records, e: Fraction) -> Mechanism:
+    beyond = tuple(max(int((q // 4 > cell).sum()) - 1, 0) for cell in range(-2, 3))
+    return Exponential(TopCellScore(beyond, Fraction(1, 3)), e)
+
+
 def _least_loss(q: Records, e: Fraction) -> Mechanism:
     """Squared distances from four places, cut off at 9: the best one is a capped mean."""
     places = np.array([0, -8, 3, 8])
@@ -186,6 +198,8 @@ LAWS: dict[str, LawOf] = {
     "linear levels": lambda q, e: LinearLevelMechanism(*trimmed_levels(q), -8, 8, e, RangeDP(e)),
     "interval": _interval,
     "beyond": _beyond,
+    "median cell": lambda q, e: Exponential(MedianCellScore(_cell_counts(q)), e),
+    "top cell": _top_cell,
     "least loss": _least_loss,
     "weighted laplace": _weighted,
     "radii by flip": _radii("flip"),

@@ -47,6 +47,8 @@ WRITTEN: dict[str, str] = {
     "RankThreshold": "first last target cap epsilon",
     "MedianCentre": "grid first last epsilon",
     "BeyondTarget": "target epsilon",
+    "MedianCell": "epsilon",
+    "TopCell": "tilt epsilon",
     "LeastLoss": "most first epsilon",
     "IntervalDraw": "grid epsilon doubt",
     "LevelLaw": "first last epsilon",

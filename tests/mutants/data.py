@@ -386,7 +386,7 @@ FAULTS = (
     Fault(
         "sum-of-a-person-not-clamped",
         "The sum of a person's rows may lie beyond the range.",
-        f"{_PERSONS}:PersonTotals.records",
+        f"{_PERSONS}:PersonTotals._records",
         "np.clip(sums, self._lattice.first, self._lattice.last)",
         "sums",
         "sources/test_persons.py",
@@ -394,9 +394,17 @@ FAULTS = (
     Fault(
         "mean-of-a-person-with-nulls",
         "The mean of a person's rows counts missing values as 0.",
-        f"{_PERSONS}:PersonTotals.add",
+        f"{_PERSONS}:PersonRecords.add",
         "present = (codes >= 0) & ~np.isnan(x)",
         "x = np.nan_to_num(x)\n        present = codes >= 0",
+        "sources/test_persons.py",
+    ),
+    Fault(
+        "size-of-a-persons-sum",
+        "The octave of the sum of a person's rows is taken for that of the largest.",
+        f"{_PERSONS}:PersonSizes._records",
+        "octaves + more * (octaves > 0)",
+        "octaves",
         "sources/test_persons.py",
     ),
     Fault(

@@ -212,6 +212,22 @@ FAULTS = (
         _LAWS,
     ),
     Fault(
+        "median-cell-half",
+        "The distance of a cell from the median is charged as if it moved one way.",
+        "mechanisms/scores.py:MedianCellScore",
+        "span = 2",
+        "span = 1",
+        _LAWS,
+    ),
+    Fault(
+        "top-cell-thrice",
+        "A record beyond a cell weighs three times what is charged.",
+        "mechanisms/scores.py:TopCellScore",
+        "beyond * _FINE",
+        "3 * beyond * _FINE",
+        _LAWS,
+    ),
+    Fault(
         "loss-score-half",
         "The largest loss of one record is taken as half of what it is.",
         "mechanisms/scores.py:LossScore.span",

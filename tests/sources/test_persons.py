@@ -18,10 +18,18 @@ import modicum as mo
 from modicum.errors import CopyRefused
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
 from modicum.sources import persons as module
 from modicum.sources.base import StreamSource, TableBatch, open_source
 from modicum.sources.labels import Datetimes, Dictionary, Encoded
-from modicum.sources.persons import PersonTotals, SampledRows, SmallestRows, TableReader, check_unit
+from modicum.sources.persons import (
+    PersonTotals,
+    SampledRows,
+    SmallestRows,
+    TableReader,
+    check_unit,
+    records_on,
+)
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
@@ -469,3 +477,44 @@ def test_no_more_rows_of_a_person_are_kept_by_a_key_than_agreed() -> None:
         owners, values = rows.kept()
         assert np.bincount(owners).tolist() == [3, 2, 3]
         assert len(set(values)) == 8
+
+
+@pytest.mark.parametrize("combine", ["mean", "sum"])
+def test_sizes_of_persons_bound_what_they_are_combined_to(combine) -> None:
+    """The least bound in octaves for the largest values of these numbers, in any order of rows."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(-1, 50, 400)
+    x = rng.choice([-1, 1], 400) * np.exp2(rng.uniform(-40, 40, 400))
+    x[rng.random(400) < 0.1], x[rng.random(400) < 0.1] = np.nan, 0.0
+    sizes = records_on(OCTAVES)
+    for part in np.array_split(rng.permutation(400), 7):
+        sizes.add(codes[part], x[part])
+    found = sizes.records(combine, 52)
+    for person in range(52):
+        values = x[(codes == person) & ~np.isnan(x)]
+        if not len(values):
+            assert np.isnan(found[person])
+            continue
+        largest, m = np.abs(values).max(), len(values) if combine == "sum" else 1
+        octave = OCTAVES.quantise(np.array([largest]))[0]
+        expected = octave + (m - 1).bit_length() * (largest > 0)
+        assert OCTAVES.quantise(found[[person]])[0] == expected
+        total = abs(getattr(values, combine)())
+        assert total == 0 or total < OCTAVES.value(expected)
+
+
+def test_a_huge_sum_of_a_person_is_in_the_last_octave() -> None:
+    sizes = records_on(OCTAVES)
+    sizes.add(np.zeros(5, dtype=np.int64), np.array([1e308, np.inf, 1.0, -1e308, 0.0]))
+    assert OCTAVES.quantise(sizes.records("sum", 1)).tolist() == [OCTAVES.last]
+
+
+@pytest.mark.parametrize("how", [{"combine": "sum"}, {"combine": "mean"}, {"max_rows": 2}], ids=str)
+def test_the_range_of_persons_is_found(how) -> None:
+    rng = np.random.default_rng(4)
+    table = pl.DataFrame({"who": rng.integers(0, 8000, 20_000), "x": rng.lognormal(-30, 1, 20_000)})
+    each = pl.col("x").sum() if how.get("combine") == "sum" else pl.col("x").mean()
+    truth = table.group_by("who").agg(each)["x"].mean()
+    found = mo.mean(table, "x", epsilon=4, unit=mo.unit_of("who", **how))
+    assert found.usable
+    assert found.value == pytest.approx(truth, rel=0.1)

@@ -29,12 +29,12 @@ No data are read and nothing is spent: give your guess of the spread and the sha
 
 _EXAMPLES = """\
 examples:
-  modicum mean people.parquet income --within=-1e9,1e9 --epsilon 1
+  modicum mean people.parquet income --epsilon 1
   modicum sum people.csv income --within=0,1e9 --epsilon 0.5 --json
   modicum count people.csv --epsilon 0.1
-  modicum quantile flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1
+  modicum quantile flights.csv delay --q 0.9 --epsilon 1
   modicum histogram people.csv age --edges 0,18,65,inf --epsilon 1
-  modicum plan mean --within=-1e9,1e9 --n 100000 --sd 5e4 --error 500
+  modicum plan mean --n 100000 --sd 5e4 --error 500
 
 Without --ledger every call is a release of its own: nothing adds up the costs of
 several calls. `modicum ledger create` makes a budget that does.

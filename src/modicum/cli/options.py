@@ -196,7 +196,8 @@ def add_range(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
         metavar="LO,HI",
         type=_range,
         required=needed,
-        help="a public range certain to contain every value, as wide as you like",
+        help="a public range certain to contain every value, as wide as you like"
+        + "; without it one is found privately" * (not needed),
     )
     add_step(parser)
 

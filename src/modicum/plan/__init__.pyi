@@ -145,7 +145,7 @@ def clipped_mean_vector(
         It need not be tight, and columns may differ in scale and in place.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -255,7 +255,7 @@ def covariance(
         It need not be tight, and columns may differ in scale and in place.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -314,12 +314,14 @@ def expectile(
     ----------
     tau : float
         From 0.001 to 0.999.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -517,12 +519,14 @@ def huber(
         force. Without it, twice the median distance from the median is used, found privately to
         the next 19 % for 3 % of the cost, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -584,12 +588,14 @@ def iqr(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
         outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
@@ -663,7 +669,7 @@ def linear_regression(
         It need not be tight, and columns may differ in scale and in place.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd, correlation, mean
         As for :func:`modicum.plan.covariance`, of the explaining columns. The explained one depends
         on all of them alike.
@@ -730,7 +736,7 @@ def lp_center(
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -792,12 +798,14 @@ def max(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -855,18 +863,19 @@ def mean(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
-        A thousand times wider it takes a few more records, and large data lose no accuracy.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     method : {"adaptive", "subset", "bounded"}
         ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
         corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
         to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
-        known to be tight: the default is hardly worse then, and much better otherwise.
+        given, and known to be tight: the default is hardly worse then, and much better otherwise.
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
@@ -900,7 +909,7 @@ def mean(
 
     Examples
     --------
-    >>> found = mean(within=(-1e9, 1e9), sd=5e4, n=20_000, error=500)
+    >>> found = mean(sd=5e4, n=20_000, error=500)
     >>> 0.01 < found.epsilon < 10 and found.error <= 500
     True
     """
@@ -935,7 +944,7 @@ def mean_vector(
         The noise follows the distances between rows.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -991,12 +1000,14 @@ def median(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -1058,12 +1069,14 @@ def min(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1136,7 +1149,7 @@ def monotone_statistic(
         ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -1215,7 +1228,7 @@ def pca(
         It need not be tight, and columns may differ in scale and in place.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
     correlation : float
@@ -1278,12 +1291,14 @@ def quantile(
         Strictly between 0 and 1. A float is read as its shortest decimal. Estimated is any point
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -1348,12 +1363,14 @@ def quantiles(
     q : sequence of int, float, Fraction, decimal string
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         A tenth of the cost goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
@@ -1415,12 +1432,14 @@ def skewness(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1478,12 +1497,14 @@ def std(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1543,12 +1564,14 @@ def sum(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     method : {"adaptive", "bounded"}
         ``"bounded"`` looks for nothing and scales its noise to the range, as for
         :func:`modicum.query.mean`.
@@ -1615,14 +1638,16 @@ def trimmed_mean(
     trim : int, float, Fraction, decimal string
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the cost. ``None``: no radius, the answer is more accurate, and its
@@ -1684,12 +1709,14 @@ def var(
 
     Parameters
     ----------
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1750,13 +1777,15 @@ def winsorized_mean(
     trim : int, float, Fraction, decimal string
         Share of the records replaced on each side, strictly between 0 and 1/2. A float is read as
         its shortest decimal.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
         It is as for :func:`trimmed_mean`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         As for :func:`trimmed_mean`.
     sd : float

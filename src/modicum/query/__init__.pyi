@@ -126,7 +126,7 @@ def clipped_mean_vector(
         How it is spent is as for :func:`mean_vector`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def covariance(
         better one of ε and ρ, see :func:`modicum.query.mean_vector`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -272,15 +272,17 @@ def expectile(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     tau : float
         From 0.001 to 0.999.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -452,15 +454,17 @@ def huber(
         force. Without it, twice the median distance from the median is used, found privately to
         the next 19 % for 3 % of the cost, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -513,16 +517,18 @@ def iqr(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
         Each quantile has half of it.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
         outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
@@ -586,7 +592,7 @@ def linear_regression(
         How it is spent is as for :func:`covariance`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -652,7 +658,7 @@ def lp_center(
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -707,15 +713,17 @@ def max(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -765,21 +773,22 @@ def mean(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
-        A thousand times wider it takes a few more records, and large data lose no accuracy.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     method : {"adaptive", "subset", "bounded"}
         ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
         corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
         to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
-        known to be tight: the default is hardly worse then, and much better otherwise.
+        given, and known to be tight: the default is hardly worse then, and much better otherwise.
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
@@ -803,7 +812,7 @@ def mean(
 
     Examples
     --------
-    >>> mean("income", within=(-1e9, 1e9), epsilon=1).budget
+    >>> mean("income", epsilon=1).budget
     pure('1')
     """
 
@@ -842,7 +851,7 @@ def mean_vector(
         and more), and otherwise as (ε, 0).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     method : {"adaptive", "shifted"}
         "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
         zCDP only. A median in each rotated coordinate takes a question for each halving of the
@@ -905,15 +914,17 @@ def median(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -939,7 +950,7 @@ def median(
 
     Examples
     --------
-    >>> median("delay", within=(-1e9, 1e9), rho="0.1").statistic
+    >>> median("delay", rho="0.1").statistic
     'median'
     """
 
@@ -960,15 +971,17 @@ def min(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -1026,7 +1039,7 @@ def monotone_statistic(
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -1100,7 +1113,7 @@ def pca(
         How it is spent is as for :func:`covariance`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -1157,15 +1170,17 @@ def quantile(
         Strictly between 0 and 1. A float is read as its shortest decimal. Estimated is any point
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
@@ -1194,7 +1209,7 @@ def quantile(
 
     Examples
     --------
-    >>> quantile("delay", q=0.9, within=(-1e9, 1e9), epsilon=1).statistic
+    >>> quantile("delay", q=0.9, epsilon=1).statistic
     'quantile'
     """
 
@@ -1222,15 +1237,17 @@ def quantiles(
     q : sequence of int, float, Fraction, decimal string
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         A tenth of the cost goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
@@ -1282,15 +1299,17 @@ def skewness(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -1336,15 +1355,17 @@ def std(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -1389,15 +1410,17 @@ def sum(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     method : {"adaptive", "bounded"}
         ``"bounded"`` looks for nothing and scales its noise to the range, as for
         :func:`modicum.query.mean`.
@@ -1454,9 +1477,11 @@ def trimmed_mean(
     trim : int, float, Fraction, decimal string
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     epsilon, rho, budget : number, number, Budget
@@ -1464,7 +1489,7 @@ def trimmed_mean(
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the cost. ``None``: no radius, the answer is more accurate, and its
@@ -1515,15 +1540,17 @@ def var(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -1584,7 +1611,7 @@ def vector_statistic(
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
 
     Returns
     -------
@@ -1654,16 +1681,18 @@ def winsorized_mean(
     trim : int, float, Fraction, decimal string
         Share of the records replaced on each side, strictly between 0 and 1/2. A float is read as
         its shortest decimal.
-    within : (float, float)
-        A public range certain to contain every value, as wide as you like, such as
-        ``(-1e9, 1e9)``. It is no clipping bound to guess, and a far wider one costs little.
+    within : (float, float), optional
+        A public range certain to contain every value. By default it is found privately, for
+        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
+        few records.
         It is as for :func:`trimmed_mean`.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
-        range (2^-21 for ±1e9).
+        range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         As for :func:`trimmed_mean`.
 

@@ -383,7 +383,7 @@ class PersonSizes(PersonRecords):
     """A number in the octave of a bound of what :class:`PersonTotals` has for the person.
 
     The size of a mean is at most that of the largest value, and that of a sum of m values at most m
-    times as large: some octaves more ([unit.7] on the proof page).
+    times as large: some octaves more ([unit.8] on the proof page).
     """
 
     __slots__ = ("_octaves",)

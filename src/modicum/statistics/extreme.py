@@ -82,7 +82,7 @@ def max(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
     {step}
 
@@ -126,7 +126,7 @@ def min(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
     {step}
 

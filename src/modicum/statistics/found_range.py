@@ -10,7 +10,7 @@ the sizes of the values, by their octaves, in one pass before those of the stati
 
 Zeros have no size, and do not count: of a column with 90 % zeros the others decide. All octaves are
 alike beforehand, so values 2^k times as large are answered by 2^k times the answer, bit for bit,
-as far as the step can follow. docs/proofs/range.md has the proofs, with the same labels.
+as far as the step can follow [range.6]. docs/proofs/range.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TOO_LARGE = Status(
     "clipped", "the values are so large that they, or their squares, are no float64: rescale them"
 )
 _CELLS = Cells(0, tuple(range(OCTAVES.last)))
-_WIDEST = 1020  # a power of two that a lattice can hold
+_NARROWEST, _WIDEST = -949, 1020  # powers of two, of lattices with 2^52 steps
 
 
 def in_found_range(
@@ -125,6 +125,6 @@ def _end(place: int) -> float:
 
 
 def _lattice(power: int) -> Lattice:
-    """[range.5] The lattice of ±2^power, or of the widest range that a lattice can hold."""
-    reach = math.ldexp(1.0, min(power, _WIDEST))
+    """[range.5] The lattice of ±2^power, or of the nearest range that a lattice can hold."""
+    reach = math.ldexp(1.0, min(max(power, _NARROWEST), _WIDEST))
     return Lattice.within((-reach, reach))

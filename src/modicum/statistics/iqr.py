@@ -61,7 +61,7 @@ def iqr(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
         Each quantile has half of it.
     {step}

@@ -100,7 +100,7 @@ def expectile(
     {column}
     tau : float
         From 0.001 to 0.999.
-    {within}
+    {found_within}
     {cost}
     {step}
     {level}
@@ -214,7 +214,7 @@ def huber(
         force. Without it, twice the median distance from the median is used, found privately to
         the next 19 % for 3 % of the cost, and shown on the release: about 1.35 standard
         deviations of normal data, the usual choice.
-    {within}
+    {found_within}
     {cost}
     {step}
     {level}

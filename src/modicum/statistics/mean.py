@@ -84,15 +84,14 @@ def mean(
     Parameters
     ----------
     {column}
-    {within}
-        A thousand times wider it takes a few more records, and large data lose no accuracy.
+    {found_within}
     {cost}
     {step}
     method : {"adaptive", "subset", "bounded"}
         ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
         corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
         to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
-        known to be tight: the default is hardly worse then, and much better otherwise.
+        given, and known to be tight: the default is hardly worse then, and much better otherwise.
     {clusters}
 
     {returns}
@@ -105,7 +104,7 @@ def mean(
 
     Examples
     --------
-    >>> mean("income", within=(-1e9, 1e9), epsilon=1).budget
+    >>> mean("income", epsilon=1).budget
     pure('1')
     """
     cost = chosen_budget(epsilon, rho, budget)
@@ -325,16 +324,16 @@ STATISTICS = (
     spec.Declaration(
         mean,
         MEANS,
-        spec.shows_between("mean", "within=(-1e9, 1e9), ", 9900, 10100),
-        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        spec.shows_between("mean", "", 9900, 10100),
+        command="people.parquet income --epsilon 1",
         options=CLUSTERS_HELP,
         tail=True,
         plan=spec.Planned(
             "a mean",
-            """>>> found = mean(within=(-1e9, 1e9), sd=5e4, n=20_000, error=500)
+            """>>> found = mean(sd=5e4, n=20_000, error=500)
 >>> 0.01 < found.epsilon < 10 and found.error <= 500
 True""",
-            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --error 500",
+            command="--n 1e5 --sd 5e4 --error 500",
             truth=true_mean,
             sampled=True,
         ),

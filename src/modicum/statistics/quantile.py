@@ -94,7 +94,7 @@ def quantile(
         Strictly between 0 and 1. A float is read as its shortest decimal. Estimated is any point
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
-    {within}
+    {found_within}
     {cost}
     {step}
     {level}
@@ -114,7 +114,7 @@ def quantile(
 
     Examples
     --------
-    >>> quantile("delay", q=0.9, within=(-1e9, 1e9), epsilon=1).statistic
+    >>> quantile("delay", q=0.9, epsilon=1).statistic
     'quantile'
     """
     cost = chosen_budget(epsilon, rho, budget)
@@ -141,7 +141,7 @@ def median(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
     {step}
     {level}
@@ -158,7 +158,7 @@ def median(
 
     Examples
     --------
-    >>> median("delay", within=(-1e9, 1e9), rho="0.1").statistic
+    >>> median("delay", rho="0.1").statistic
     'median'
     """
     cost = chosen_budget(epsilon, rho, budget)
@@ -487,7 +487,7 @@ STATISTICS = (
         quantile,
         (QUANTILE,),
         spec.shows_between("quantile", "q=0.9, within=(-1e9, 1e9), ", 17_800, 18_200),
-        command="flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1",
+        command="flights.csv delay --q 0.9 --epsilon 1",
         options={"q": "which one, such as 0.9 or 1/3"},
         plan=spec.Planned(
             "a quantile",
@@ -505,7 +505,7 @@ STATISTICS = (
         median,
         (MEDIAN,),
         spec.shows_between("median", "within=(-1e9, 1e9), ", 9800, 10200),
-        command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
+        command="flights.csv delay --epsilon 1",
         plan=spec.Planned(
             "a median",
             """>>> found = median(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)

@@ -99,7 +99,7 @@ def quantiles(
     q : sequence of int, float, Fraction, decimal string
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
-    {within}
+    {found_within}
     {cost}
     {step}
     level : float or None

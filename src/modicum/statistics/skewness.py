@@ -71,7 +71,7 @@ def skewness(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
     {step}
 

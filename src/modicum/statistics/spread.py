@@ -75,7 +75,7 @@ def var(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
     {step}
 
@@ -123,7 +123,7 @@ def std(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
     {step}
 

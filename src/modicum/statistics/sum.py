@@ -101,7 +101,7 @@ def sum(
     Parameters
     ----------
     {column}
-    {within}
+    {found_within}
     {cost}
     {step}
     method : {"adaptive", "bounded"}

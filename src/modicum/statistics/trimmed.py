@@ -80,7 +80,7 @@ def trimmed_mean(
     trim : int, float, Fraction, decimal string
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
-    {within}
+    {found_within}
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     {cost}
@@ -138,7 +138,7 @@ def winsorized_mean(
     trim : int, float, Fraction, decimal string
         Share of the records replaced on each side, strictly between 0 and 1/2. A float is read as
         its shortest decimal.
-    {within}
+    {found_within}
         It is as for :func:`trimmed_mean`.
     {cost}
     {step}

@@ -1,0 +1,266 @@
+"""Ranges that are found: private, near the data whatever their scale; honest if there is none."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import modicum as mo
+from modicum import audit
+from modicum import query as ask
+from modicum.exact.entropy import SeededEntropy
+from modicum.privacy.event import ZCDP, PureDP
+from modicum.privacy.split import BudgetSplit
+from modicum.statistics import found_range
+
+N = 20_000
+RNG = np.random.default_rng(18)
+LOGNORMAL = RNG.lognormal(3, 1, N)
+SLOW = pytest.mark.slow
+COSTS = ({"epsilon": 1}, {"rho": "0.5"})
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "mean": {},
+    "sum": {},
+    "std": {},
+    "var": {},
+    "skewness": {},
+    "min": {},
+    "max": {},
+    "median": {},
+    "quantile": {"q": 0.9},
+    "quantiles": {"q": [0.25, 0.5, 0.75]},
+    "iqr": {},
+    "trimmed_mean": {"trim": 0.1},
+    "winsorized_mean": {"trim": 0.1},
+    "expectile": {"tau": 0.8},
+    "huber": {},
+}
+
+
+def released(name: str, x: Any, seed: object = 0, **asked: Any) -> Any:
+    budget = mo.pure(1) if "epsilon" in asked else mo.zcdp("0.5")
+    curator = mo.Curator(x, budget=budget, entropy=SeededEntropy(f"range {seed}"))
+    return getattr(curator, name)(**QUESTIONS[name], **asked)
+
+
+def numbers(release: Any) -> list[float]:
+    return list(release) if hasattr(release, "numbers") else [release.value]
+
+
+# Through every branch, on any data: too few values, some, many; sizes about 1 and their ends.
+BRANCHES = {
+    "values other than 0": ((0,), (300,), (3000,), (10**6,)),
+    "octave": (0, 1022, 2045),
+    "top": (0, 3, 255),
+    "count": ((0,), (20_000,)),
+}
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize(
+    "name", ["mean", *(pytest.param(name, marks=SLOW) for name in ("sum", "median", "var", "max"))]
+)
+def test_the_claim_is_kept_on_every_branch_and_used(name: str, cost: dict[str, Any]) -> None:
+    query = getattr(ask, name)(**cost)
+    pairs = audit.neighbours((0.0, 1.0, -6.0, math.nan), 2)
+    report = audit.check(query, pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    assert used["values other than 0"] > 0.99
+    assert used["octave"] > 0.99
+    if name == "mean":
+        assert report.used > 0.95
+        assert used["top"] > 0.99
+
+
+@SLOW
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_a_record_far_away_costs_no_more(cost: dict[str, Any]) -> None:
+    pairs = audit.neighbours((1.0, 1e300, -1e-300, math.inf), 3)
+    report = audit.check(ask.mean(**cost), pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
+    assert report.passed, report
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_powers_of_two_scale_the_answer_bit_for_bit(name: str, cost: dict[str, Any]) -> None:
+    """But for a variance, which is in squared units, and a skewness, which has none."""
+    power = {"var": 2, "skewness": 0}.get(name, 1)
+    found = released(name, LOGNORMAL, **cost)
+    for k in (-450, 5):
+        scaled = released(name, np.ldexp(LOGNORMAL, k), **cost)
+        assert np.ldexp(numbers(scaled), -k * power).tolist() == numbers(found)
+        assert np.ldexp(scaled.range_found, -k).tolist() == list(found.range_found)
+
+
+KINDS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
+    "normal": lambda rng: rng.normal(5e4, 2e4, N),
+    "lognormal": lambda rng: rng.lognormal(10, 1.5, N),
+    "90 % zeros": lambda rng: np.where(rng.random(N) < 0.9, 0, rng.lognormal(8, 1, N)),
+    "20 % ones": lambda rng: (rng.random(N) < 0.2).astype(float),
+    "one value": lambda rng: np.full(N, 42.0),
+    "two clusters": lambda rng: np.where(
+        rng.random(N) < 0.5, rng.normal(1, 0.1, N), rng.normal(1e6, 10, N)
+    ),
+    "tiny": lambda rng: rng.normal(1e-9, 1e-10, N),
+    "huge": lambda rng: rng.exponential(1e100, N),
+    "negative": lambda rng: -rng.lognormal(3, 1, N),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["mean", "sum", "median", "std"])
+def test_an_answer_is_about_as_good_as_with_a_range(name: str, kind: str) -> None:
+    """As with a range a thousand times the largest value, which nobody knows.
+
+    The ratio of so few errors only shows what is wrong altogether; plans know it better, below.
+    """
+    x = KINDS[kind](np.random.default_rng(5))
+    truth = {"mean": x.mean(), "sum": x.sum(), "median": np.median(x), "std": x.std()}[name]
+    reach = 1024 * float(np.abs(x).max())
+    errors, right = [], 0
+    for seed in range(12):
+        given = released(name, x, seed, epsilon=1, within=(-reach, reach))
+        found = released(name, x, seed, epsilon=1)
+        errors.append([abs(each.value - truth) for each in (found, given)])
+        lower, upper = found.interval(tail=2)
+        right += found.usable and lower <= truth <= upper
+    of_found, of_given = np.median(errors, axis=0)
+    assert of_found <= 4 * of_given + 1e-9 * abs(truth)
+    assert right >= 10
+
+
+@pytest.mark.parametrize("shape", ["normal", "lognormal", "pareto"])
+@pytest.mark.parametrize("name", ["mean", "sum", "median", "std"])
+def test_a_plan_knows_that_a_range_hardly_helps(name: str, shape: str) -> None:
+    """Of a table of N rows; a range of a thousand times the values is what one could guess."""
+    plan, guess = getattr(mo.plan, name), {"epsilon": 1, "n": N, "sd": 5e4, "shape": shape}
+    assert plan(**guess).error < 1.12 * plan(within=(-1e9, 1e9), **guess).error
+
+
+def test_far_rows_do_not_spoil_what_hardly_depends_on_them() -> None:
+    x = LOGNORMAL.copy()
+    x[: N // 50] = 1e30
+    for name, truth in (
+        ("median", np.median(x)),
+        ("quantile", np.quantile(x, 0.9)),
+        ("iqr", np.subtract(*np.quantile(x, [0.75, 0.25]))),
+        ("trimmed_mean", np.sort(x)[N // 10 : -N // 10].mean()),
+    ):
+        found = released(name, x, epsilon=1)
+        assert found.usable
+        assert found.value == pytest.approx(truth, rel=0.02)
+
+
+NOTHING = {
+    "no rows": np.empty(0),
+    "one row": np.array([3.0]),
+    "zeros": np.zeros(N),
+    "missing": np.full(N, math.nan),
+    "few ones": np.r_[np.ones(20), np.zeros(N)],
+    "subnormal": np.full(N, 5e-324),
+}
+
+
+@pytest.mark.parametrize("kind", NOTHING)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_too_few_values_are_said_to_be_too_few(name: str, kind: str) -> None:
+    found = released(name, NOTHING[kind], epsilon=1)
+    assert (found.usable, found.code) == (False, "few_records")
+    assert "give `within`" in found.status
+    assert found.range_found[1] >= 2.0**498
+    assert "few_records" in str(found)
+    assert found.to_json()
+    if name in {"mean", "sum", "std", "max", "median"}:
+        x = NOTHING[kind][~np.isnan(NOTHING[kind])]
+        truth = {"sum": np.sum, "mean": np.mean, "std": np.std, "max": np.max, "median": np.median}
+        if len(x) > 1:
+            lower, upper = found.interval(tail=2)
+            assert lower <= float(truth[name](x)) <= upper
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("sum", math.inf), ("mean", 1e308), ("median", -math.inf), ("var", 1e200)]
+)
+def test_values_beyond_every_lattice_are_said_to_be(name: str, size: float) -> None:
+    found = released(name, np.full(N, size), epsilon=1)
+    assert (found.usable, found.code) == (False, "clipped")
+    assert found.to_json()
+
+
+def test_all_lattices_have_the_same_integers() -> None:
+    """So what an estimator refuses does not depend on the range that was found."""
+    ends = {
+        (found_range._lattice(k).first, found_range._lattice(k).last) for k in range(-1100, 1100)
+    }
+    assert ends == {(-(2**51), 2**51)}
+
+
+def test_a_budget_too_small_is_refused_before_it_is_charged() -> None:
+    for cost in ({"epsilon": "0.00001"}, {"rho": "1e-12"}):
+        budget = mo.pure(1) if "epsilon" in cost else mo.zcdp(1)
+        curator = mo.Curator(LOGNORMAL, budget=budget)
+        with pytest.raises(mo.InvalidArgument, match="larger budget"):
+            curator.median(**cost)
+        assert curator.remaining == budget
+
+
+@pytest.mark.parametrize("event", [PureDP(Fraction(1)), ZCDP(Fraction(1, 10))])
+def test_the_statistic_has_most_of_the_budget(event: Any) -> None:
+    split = BudgetSplit(event)
+    least = found_range._least_left(split)
+    assert least > (0.6 if event.kind == "pure" else 0.95)
+    queried = ask.mean(budget=mo.pure(1))
+    assert queried.finds_range
+    assert not ask.mean(within=(-1, 1), epsilon=1).finds_range
+
+
+def test_what_needs_a_range_says_so() -> None:
+    with pytest.raises(mo.InvalidArgument, match="step needs within"):
+        ask.mean(step=0.5, epsilon=1)
+    for question in (ask.mean, ask.sum):
+        with pytest.raises(mo.InvalidArgument, match=r"needs within=.*known as tight"):
+            question(method="bounded", epsilon=1)
+
+
+def test_a_release_tells_the_range_that_was_found() -> None:
+    found = released("mean", LOGNORMAL, epsilon=1)
+    assert found.within is None
+    low, high = found.range_found
+    assert -low == high == 2.0 ** round(math.log2(high))
+    assert f"range found: ±{high:.3g}" in str(found)
+    assert f'"range_found": [{low}, {high}]' in found.to_json()
+    assert [entry.label for entry in found.transcript[:3]] == [
+        "values other than 0",
+        "octave",
+        "top",
+    ]
+    given = released("mean", LOGNORMAL, epsilon=1, within=(-1e9, 1e9))
+    assert given.range_found is None
+    assert "range_found" not in given.to_json()
+
+
+def test_groups_have_ranges_of_their_own() -> None:
+    table = {"key": ["a"] * N + ["b"] * N, "x": np.r_[LOGNORMAL, 1e12 * LOGNORMAL]}
+    curator = mo.Curator(pl.DataFrame(table), budget=mo.pure(1))
+    found = curator.group_by("key", keys=["a", "b"]).mean("x", epsilon=1)
+    assert found["a"].range_found[1] < 1e9 < found["b"].range_found[1]
+    for key, scale in (("a", 1.0), ("b", 1e12)):
+        assert found[key].value == pytest.approx(scale * LOGNORMAL.mean(), rel=0.1)
+
+
+def test_a_plan_predicts_the_error() -> None:
+    plan = mo.plan.mean(epsilon=1, n=N, sd=1e-5, shape="normal")
+    assert {"values other than 0", "octave", "top"} <= {label for label, _ in plan.events}
+    x = 1e-5 * RNG.normal(size=(40, N))
+    errors = [
+        abs(released("mean", row, i, epsilon=1).value - row.mean()) for i, row in enumerate(x)
+    ]
+    assert plan.error == pytest.approx(np.mean(errors), rel=0.4)
+    assert "the range to be found" in str(plan)
+    assert '"within": null' in plan.to_json()
