@@ -264,3 +264,10 @@ def test_a_plan_predicts_the_error() -> None:
     assert plan.error == pytest.approx(np.mean(errors), rel=0.4)
     assert "the range to be found" in str(plan)
     assert '"within": null' in plan.to_json()
+
+
+def test_a_cluster_to_be_kept_is_in_the_range() -> None:
+    """250 of 50,250 values, a million times as far out as the others are spread."""
+    x = np.r_[RNG.normal(size=50_000), np.full(250, 1e6)]
+    kept = [released("mean", x, i, epsilon=1, clusters="keep").value for i in range(10)]
+    assert np.median(np.abs(np.array(kept) / x.mean() - 1)) < 0.1

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -40,7 +40,7 @@ R = TypeVar("R", bound=Record)
 
 COUNT_STRENGTH = 0.01
 NATS = 30.0  # half of them beat the octaves of float64, by a factor e^7
-LEAST, MOST = 0.025, 0.12  # strength of the draw of the top
+MOST = 0.12  # strength of the draw of the top
 STRONGEST = 0.25  # of the draw of the median octave: else there are too few values
 TILT = Fraction(3, 8)  # an octave more weighs e^(-3/8): about r^(-1/2) at a distance r
 PLACES = 256  # octaves from that of the median up that may be the top
@@ -57,12 +57,22 @@ _CELLS = Cells(0, tuple(range(OCTAVES.last)))
 _NARROWEST, _WIDEST = -949, 1020  # powers of two, of lattices with 2^52 steps
 
 
+class RangeNeeds(Protocol):
+    """What a statistic needs of its range, as :class:`~modicum.statistics.spec.Options` say it."""
+
+    @property
+    def spare(self) -> Fraction: ...
+
+    @property
+    def strength(self) -> float: ...
+
+
 def in_found_range(
     column: str | None,
     event: Event,
     lattice_of: Callable[[Lattice], Lattice],
     begin: Callable[[Lattice, Event], Steps[Estimate[R]]],
-    spare: Fraction,
+    needs: RangeNeeds,
 ) -> Steps[Estimate[R]]:
     """Find a range with a part of the budget, and begin an estimator on it with all the rest."""
     split = BudgetSplit(event)
@@ -72,7 +82,7 @@ def in_found_range(
     next(steps)
     steps.close()
 
-    top = yield from _find_top(column, split, spare)
+    top = yield from _find_top(column, split, needs)
     lattice = lattice_of(_lattice(_WIDEST if top is None else top + SLACK))
     answer = yield from begin(lattice, split.rest().loss)
     status = answer.status
@@ -93,7 +103,7 @@ def _least_left(split: BudgetSplit) -> Fraction:
     )
 
 
-def _find_top(column: str | None, split: BudgetSplit, spare: Fraction) -> Steps[int | None]:
+def _find_top(column: str | None, split: BudgetSplit, needs: RangeNeeds) -> Steps[int | None]:
     """Return k so that few sizes reach 2^k; ``None`` if there are too few values to find it."""
     cells = yield from read(Read(column, OCTAVES, _CELLS))
     counts = cells.counts[len(_CELLS.edges) + 1 :]  # of the octaves, but for zeros
@@ -110,10 +120,11 @@ def _find_top(column: str | None, split: BudgetSplit, spare: Fraction) -> Steps[
     middle = yield from draw("octave", mechanism, lambda k: f"half are below {_end(k):.6g}")
 
     # The records above an octave, but for those that need not be in the range.
-    above = np.maximum(sum(counts) - np.cumsum(counts) - math.floor(spare * number), 0)
+    above = np.maximum(sum(counts) - np.cumsum(counts) - math.floor(needs.spare * number), 0)
     # As many octaves wherever the middle is: beyond those of float64 there is nothing.
     beyond = tuple([*above[middle:].tolist(), *[0] * PLACES][:PLACES])
-    share = split.share(split.part_for(min(max(LEAST, 2 * NATS / sure), MOST), "range"))
+    strength = min(max(needs.strength, 2 * NATS / sure), MOST)
+    share = split.share(split.part_for(strength, "range"))
     top = split.spend(Exponential(TopCellScore(beyond, TILT), *share.ranged))
     further = yield from draw("top", top, lambda k: f"few exceed {_end(middle + k):.6g}")
     return OCTAVES.power(middle + further + 1)

@@ -48,6 +48,14 @@ class Options:
         """
         return Fraction(0)
 
+    @property
+    def strength(self) -> float:
+        """Least strength with which the end of a range is sought: how few far values it may miss.
+
+        It misses about 10/strength of them, divided by ε.
+        """
+        return 0.025
+
     def check(self, listed: Sequence[Options], where: str) -> None:
         """Refuse a value that is not ``listed`` by its row; ``where`` names the row."""
 
@@ -140,7 +148,7 @@ class Row(Generic[Chosen, R_co]):
 
         def begin_in_found_range(event: Event) -> Steps[Estimate[R_co]]:
             assert not isinstance(place, Columns)
-            return in_found_range(place, event, self.lattice_of, begin, options.spare)
+            return in_found_range(place, event, self.lattice_of, begin, options)
 
         found = lattice is None and self.needs_range
         if found and not self.finds_range:

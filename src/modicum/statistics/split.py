@@ -249,6 +249,10 @@ class ClusterOption(Options):
 
     clusters: Clusters
 
+    @property
+    def strength(self) -> float:
+        return 0.1 if self.clusters == "keep" else super(ClusterOption, self).strength
+
     def check(self, listed: Sequence[Options], where: str) -> None:
         if self not in listed:
             known = ", ".join(repr(o.clusters) for o in listed if isinstance(o, ClusterOption))
