@@ -1,7 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, ordinary, quantiles, several, spread, locations, robust, smooth, vectors,
-moments, speed, growth, groups, ledger, local, shuffle, peers, spark and all.
+Parts are accuracy, ordinary, scale-free, quantiles, several, spread, locations, robust, smooth,
+vectors, moments, speed, growth, groups, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -27,6 +27,7 @@ from benchmarks import (
     peers,
     quantiles,
     robust,
+    scale_free,
     several,
     shuffled,
     smooth,
@@ -50,6 +51,9 @@ vary by about 10 %. `make bench` makes everything, the environment of the other 
 PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "accuracy": lambda quick: accuracy.accuracy(accuracy.QUICK if quick else accuracy.FULL),
     "ordinary": lambda quick: ordinary.ordinary(ordinary.QUICK if quick else ordinary.FULL),
+    "scale-free": lambda quick: scale_free.scale_free(
+        scale_free.QUICK if quick else scale_free.FULL
+    ),
     "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
