@@ -21,16 +21,16 @@ FULL = "epsilon=1)"
     [
         (lambda: mo.mean(TABLE, "income", 1), f"such as mean(table, 'income', {FULL}"),
         (
-            lambda: mo.pca(TABLE, ["age"], components=1, epsilon=1),
-            "needs within=, such as pca(table",
+            lambda: mo.geometric_mean(TABLE, "age", epsilon=1),
+            "needs within=, such as geometric_mean(table, 'age', within=(0.01, 1e9), ",
         ),
         (lambda: mo.quantile(TABLE["income"], 90), f"quantile(table, 'income', q=0.9, {FULL}"),
         (lambda: mo.quantiles(TABLE, "age", [0.5]), "quantiles(table, 'age', q=[0.25, 0.5, 0.75],"),
         (
             lambda: mo.linear_regression(TABLE, "age", ["income"]),
-            "linear_regression(table, ['age', 'height'], target='weight', within=",
+            "linear_regression(table, ['age', 'height'], target='weight', eps",
         ),
-        (lambda: mo.pca(TABLE, ["age", "income"], 1), "['age', 'income'], components=2, within"),
+        (lambda: mo.pca(TABLE, ["age", "income"], 1), "['age', 'income'], components=2, eps"),
         (lambda: mo.histogram(TABLE, "age", [0, 9]), "'age', edges=[0, 10, 100], epsilon=1)"),
         (lambda: mo.count(TABLE, "age", 1), "count(table, 'age', epsilon=1)"),
         (

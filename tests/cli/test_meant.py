@@ -29,7 +29,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["covariance", "{}", "income", *COST], "such as --within=-1e9,1e9 (see modicum cov"),
+        (["geometric-mean", "{}", "income", *COST], "such as --within=-1e9,1e9 (see modicum geo"),
         (["meen", "{}", "income"], "did you mean 'mean'?"),
         (["hubre", "{}", "income"], "did you mean 'huber'?"),
         (["plan", "quantil"], "did you mean 'quantile'?"),

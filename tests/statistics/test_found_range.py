@@ -13,9 +13,11 @@ import modicum as mo
 from modicum import audit
 from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
+from modicum.exact.octaves import OCTAVES
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics import found_range
+from modicum.summaries.sizes import OctaveCounts
 
 N = 20_000
 RNG = np.random.default_rng(18)
@@ -271,3 +273,110 @@ def test_a_cluster_to_be_kept_is_in_the_range() -> None:
     x = np.r_[RNG.normal(size=50_000), np.full(250, 1e6)]
     kept = [released("mean", x, i, epsilon=1, clusters="keep").value for i in range(10)]
     assert np.median(np.abs(np.array(kept) / x.mean() - 1)) < 0.1
+
+
+COLUMNS: dict[str, dict[str, Any]] = {
+    "mean_vector": {},
+    "covariance": {},
+    "pca": {"components": 1},
+    "linear_regression": {},
+}
+
+
+def of_columns(name: str, x: Any, seed: int = 0, **asked: Any) -> Any:
+    budget = mo.pure(1) if "epsilon" in asked else mo.zcdp("0.5")
+    curator = mo.Curator(x, budget=budget, entropy=SeededEntropy(f"ranges {seed}"))
+    return getattr(curator, name)(**COLUMNS[name], **asked)
+
+
+def rows_of(n: int, seed: int = 7) -> np.ndarray:
+    """Incomes, ages, a dummy, and what follows from them."""
+    rng = np.random.default_rng(seed)
+    incomes, ages = rng.lognormal(10, 0.5, n), rng.integers(18, 90, n)
+    dummy = rng.random(n) < 0.3
+    return np.c_[incomes, ages, dummy, 1e-3 * incomes + 3 * ages + rng.normal(0, 10, n)]
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
+    """As good as within ±1e9, which is a thousand times the largest values and more."""
+    x = rows_of(N)
+    truth = {
+        "mean_vector": lambda: x.mean(axis=0),
+        "covariance": lambda: np.cov(x.T, bias=True),
+        "pca": lambda: np.abs(np.linalg.eigh(np.cov(x.T))[1][:, -1:].T),
+        "linear_regression": lambda: np.linalg.lstsq(np.c_[np.ones(N), x[:, :-1]], x[:, -1])[0],
+    }[name]()
+    errors = []
+    for seed in range(8):
+        found, given = (
+            of_columns(name, x, seed, **cost, **within) for within in ({}, {"within": (-1e9, 1e9)})
+        )
+        assert found.usable
+        assert found.range_found[1] > np.abs(x).max()
+        apart = [np.abs(np.abs(each.values) - np.abs(truth)).ravel() for each in (found, given)]
+        errors.append(apart)
+    of_found, of_given = np.median(errors, axis=0)
+    assert (of_found <= 4 * of_given + 1e-9 * np.abs(truth).ravel()).all()
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_powers_of_two_scale_answers_of_columns(name: str) -> None:
+    power = {"covariance": 2, "pca": 0}.get(name, 1)
+    x = rows_of(N)
+    found = of_columns(name, x, rho="0.5").values
+    for k in (-200, 200):
+        scaled = of_columns(name, np.ldexp(x, k), rho="0.5").values
+        if name == "linear_regression":  # a slope is a ratio
+            assert np.ldexp(scaled[0], -k) == found[0]
+            assert scaled[1:].tolist() == found[1:].tolist()
+        else:
+            assert np.ldexp(scaled, -k * power).tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.zeros((N, 3)),
+        np.empty((0, 3)),
+        np.ones((1, 2)),
+        np.full((N, 2), math.nan),
+        np.full((N, 2), math.inf),
+        1e150 * RNG.normal(size=(N, 2)),
+        1e-200 * RNG.normal(size=(N, 2)),
+    ],
+    ids=["zeros", "no rows", "one row", "missing", "infinite", "huge", "tiny"],
+)
+def test_rows_of_any_size_are_answered(x: np.ndarray, name: str, cost: dict[str, Any]) -> None:
+    found = of_columns(name, x, **cost)
+    assert "range found" in str(found)
+    assert found.to_json()
+    if len(np.unique(x)) < 3:
+        assert not found.usable
+
+
+def test_a_row_counts_once_and_by_its_largest_value() -> None:
+    rows = np.array([[0.0, 0.0], [1.0, -8.0], [3.0, 0.0], [1.5, 1.5], [math.inf, 1.0]])
+    reading = OctaveCounts().begin(OCTAVES)
+    reading.update(rows)
+    counts = np.array(reading.finish().counts)
+    assert {int(k): int(counts[k]) for k in np.flatnonzero(counts)} == {
+        0: 1, 1023: 1, 1024: 1, 1026: 1, 2046: 1,
+    }  # fmt: skip
+
+
+def test_rows_keep_the_claim() -> None:
+    places = [(0.0, 0.0), (1.0, -4.0), (1e300, 2.0)]
+    pairs = [
+        (np.array(data).reshape(-1, 2), np.array([*data, row]).reshape(-1, 2))
+        for data in ([], [places[0]], [places[1]], [places[1], places[2]])
+        for row in places
+    ]
+    for cost in COSTS:
+        query = ask.mean_vector(**cost)
+        report = audit.check(query, pairs, values=BRANCHES, widths=(0, 0, 0, 0, 0))
+        assert report.passed, report
+        assert {"values other than 0", "octave", "top"} <= {step.label for step in report.steps}

@@ -60,11 +60,6 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
 
     def _arguments(self) -> dict[str, Any]:
         """Return what every query needs."""
-        if self.within is None:
-            raise InvalidArgument(
-                "within is missing: any safe public range of all columns, such as (-1e6, 1e6); it "
-                "need not be tight"
-            )
         return {"within": self.within, "epsilon": self.epsilon, "rho": self.rho}
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
@@ -86,9 +81,9 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
 
     Parameters
     ----------
-    within : (float, float)
+    within : (float, float), optional
         A public range certain to contain every value of every column and of y, such as
-        ``(-1e6, 1e6)``. It need not be tight.
+        ``(-1e6, 1e6)``. It need not be tight. By default one is found privately.
     epsilon, rho : number
         Exactly one: the cost of one fit, as pure ε or zCDP ρ.
 

@@ -217,9 +217,8 @@ class TableShape:
 
     def to_dict(self, lattice: Lattice | None) -> dict[str, object]:
         """It and the range as JSON types."""
-        assert lattice is not None
         guess = {"sd": list(self.sd), "correlation": self.correlation, "mean": self.mean}
-        return {**guess, "within": [lattice.lo, lattice.hi]}
+        return {**guess, "within": None if lattice is None else [lattice.lo, lattice.hi]}
 
 
 @dataclass(frozen=True, slots=True)

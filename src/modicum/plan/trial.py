@@ -370,9 +370,9 @@ def columns_trials(
     """A function that answers queries from rows of these columns."""
 
     def one(asked: Query[Any], rows: int, number: int) -> Trial:
-        assert asked.lattice is not None
         x = columns.rows(rows, SeededEntropy(f"rows {number}"))
-        x = np.clip(x, asked.lattice.lo, asked.lattice.hi)
+        if asked.lattice is not None and not asked.finds_range:
+            x = np.clip(x, asked.lattice.lo, asked.lattice.hi)
 
         def error_of(answer: ArrayEstimate) -> float:
             return error(ReleasedRows(columns, x, answer))

@@ -36,9 +36,11 @@ from modicum.statistics.spec import (
     Options,
     Planned,
     Row,
+    chosen_squared_range,
     column_names,
     error_between,
     ranged,
+    with_squares,
 )
 from modicum.statistics.standardised import noise_quantile, standardised_columns
 from modicum.statistics.texts import documented
@@ -57,14 +59,12 @@ FAINT = Status(
 )
 EACH = Status("partial", "the spread of each column by itself is lost in the noise")
 
-_MOST = 1e150
-
 
 @documented
 def covariance(
     columns: Sequence[str] | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -106,7 +106,8 @@ def covariance(
     'covariance'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    return moments_of(COVARIANCE, column_names(columns), _squared(within, step), cost, NoOption())
+    lattice = chosen_squared_range(within, step, "a covariance")
+    return moments_of(COVARIANCE, column_names(columns), lattice, cost, NoOption())
 
 
 @documented
@@ -114,7 +115,7 @@ def pca(
     columns: Sequence[str] | None = None,
     *,
     components: int,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -159,17 +160,8 @@ def pca(
     """
     cost = chosen_budget(epsilon, rho, budget)
     options = ComponentsOption.of(components)
-    return moments_of(PCA, column_names(columns), _squared(within, step), cost, options)
-
-
-def _squared(within: tuple[float, float], step: float | None) -> Lattice:
-    lattice = Lattice.within(within, step)
-    if max(-lattice.lo, lattice.hi) > _MOST:
-        raise InvalidArgument(
-            f"within must lie inside ±{_MOST:g} for a covariance, which is in squared units, "
-            f"got {within!r}"
-        )
-    return lattice
+    lattice = chosen_squared_range(within, step, "a covariance")
+    return moments_of(PCA, column_names(columns), lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +308,7 @@ class ComponentsErrorModel(_OfCovariance):
         moments = self.moments
         noise = moments.noise[1:, 1:] * self._squares / moments.weight
         noise = noise[np.ix_(*[self._kept] * 2)]
-        found = 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
+        found = 2 * float(np.hypot.reduce(noise, axis=1).max(initial=0.0))
         return found + self._moved(0.0, 1.0) if moments.common else found
 
     def _moved(self, along: float, rows: float) -> float:
@@ -354,7 +346,7 @@ class ComponentsErrorModel(_OfCovariance):
         hidden = float(np.abs(np.linalg.eigvalsh(self._noisy - self.matrix)).max())
         both = touched(moments, tail, CHANCE_COUNTED * chance)
         summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
-        summed = summed + apart / moments.units**2
+        summed = summed + apart / moments.units / moments.units
         missed = both.missing_size(summed, moments.means, moments.units)
         return apart + hidden + missed + both.shrunk * (float(self.variances[0]) + apart + hidden)
 
@@ -449,6 +441,7 @@ COVARIANCE: Row[NoOption, ArrayRelease] = Row(
     ArrayRelease,
     of_rows=True,
     turn=_TURN,
+    lattice_of=with_squares,
 )
 
 PCA: Row[ComponentsOption, ArrayRelease] = Row(
@@ -463,6 +456,7 @@ PCA: Row[ComponentsOption, ArrayRelease] = Row(
     ArrayRelease,
     of_rows=True,
     turn=_TURN,
+    lattice_of=with_squares,
 )
 
 

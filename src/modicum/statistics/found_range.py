@@ -1,4 +1,4 @@
-"""The range of a column that nobody gave: a power of two beyond nearly all of its values.
+"""The range that nobody gave: a power of two beyond nearly all values of a column, or of columns.
 
 A lattice needs a range, and its step follows from that. Where no range is given, one is found from
 the sizes of the values, by their octaves, in one pass before those of the statistic:
@@ -8,7 +8,8 @@ the sizes of the values, by their octaves, in one pass before those of the stati
 [range.4] top     from there up, an octave that few values exceed;
 [range.5] range   2^12 times its end, on both sides of zero, with 2^52 steps.
 
-Zeros have no size, and do not count: of a column with 90 % zeros the others decide. All octaves are
+Zeros have no size, and do not count: of a column with 90 % zeros the others decide. The size of a
+row of several columns is that of its largest value. All octaves are
 alike beforehand, so values 2^k times as large are answered by 2^k times the answer, bit for bit,
 as far as the step can follow [range.6]. docs/proofs/range.md has the proofs, with the same labels.
 """
@@ -33,8 +34,8 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Estimate, Record
 from modicum.runtime.steps import Steps, draw, read
 from modicum.status import Status
-from modicum.summaries.base import Read
-from modicum.summaries.cells import Cells
+from modicum.summaries.base import Columns, Read
+from modicum.summaries.sizes import OctaveCounts, OctaveSummary
 
 R = TypeVar("R", bound=Record)
 
@@ -53,8 +54,7 @@ TOO_FEW = Status(
 TOO_LARGE = Status(
     "clipped", "the values are so large that they, or their squares, are no float64: rescale them"
 )
-_CELLS = Cells(0, tuple(range(OCTAVES.last)))
-_NARROWEST, _WIDEST = -949, 1020  # powers of two, of lattices with 2^52 steps
+_NARROWEST, _WIDEST = -849, 1020  # powers of two, of lattices that vectors can be read on too
 
 
 class RangeNeeds(Protocol):
@@ -68,7 +68,7 @@ class RangeNeeds(Protocol):
 
 
 def in_found_range(
-    column: str | None,
+    place: str | Columns | None,
     event: Event,
     lattice_of: Callable[[Lattice], Lattice],
     begin: Callable[[Lattice, Event], Steps[Estimate[R]]],
@@ -82,7 +82,7 @@ def in_found_range(
     next(steps)
     steps.close()
 
-    top = yield from _find_top(column, split, needs)
+    top = yield from _find_top(place, split, needs)
     lattice = lattice_of(_lattice(_WIDEST if top is None else top + SLACK))
     answer = yield from begin(lattice, split.rest().loss)
     status = answer.status
@@ -103,10 +103,12 @@ def _least_left(split: BudgetSplit) -> Fraction:
     )
 
 
-def _find_top(column: str | None, split: BudgetSplit, needs: RangeNeeds) -> Steps[int | None]:
+def _find_top(
+    place: str | Columns | None, split: BudgetSplit, needs: RangeNeeds
+) -> Steps[int | None]:
     """Return k so that few sizes reach 2^k; ``None`` if there are too few values to find it."""
-    cells = yield from read(Read(column, OCTAVES, _CELLS))
-    counts = cells.counts[len(_CELLS.edges) + 1 :]  # of the octaves, but for zeros
+    octaves = yield from read(_reading(place))
+    counts = octaves.counts[1:]  # but for zeros
 
     share = split.share(split.part_for(COUNT_STRENGTH, "noise"))
     counted = split.spend(add_noise((sum(counts),), share, sensitivity=1))
@@ -130,9 +132,15 @@ def _find_top(column: str | None, split: BudgetSplit, needs: RangeNeeds) -> Step
     return OCTAVES.power(middle + further + 1)
 
 
-def _end(place: int) -> float:
+def _reading(place: str | Columns | None) -> Read[OctaveSummary]:
+    if isinstance(place, Columns):
+        return Read(None, OCTAVES, OctaveCounts(), place)
+    return Read(place, OCTAVES, OctaveCounts())
+
+
+def _end(octave: int) -> float:
     """The end of an octave, given its place among those of numbers other than 0."""
-    return OCTAVES.value(place + 1)
+    return OCTAVES.value(octave + 1)
 
 
 def _lattice(power: int) -> Lattice:

@@ -37,6 +37,7 @@ from modicum.statistics.spec import (
     NoOption,
     Planned,
     Row,
+    chosen_range,
     column_names,
     error_between,
     method_of,
@@ -52,7 +53,7 @@ from modicum.summaries.base import Columns
 def mean_vector(
     columns: Sequence[str] | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -117,7 +118,7 @@ def mean_vector(
     """
     return method_of(MEAN_VECTORS, method).query(
         column_names(columns),
-        Lattice.within(within, step),
+        chosen_range(within, step),
         chosen_budget(epsilon, rho, budget),
         NoOption(),
     )

@@ -227,7 +227,7 @@ class OfMoments:
 def moments_of(
     row: Row[Chosen, ArrayRelease],
     columns: Columns,
-    lattice: Lattice,
+    lattice: Lattice | None,
     cost: Budget,
     options: Chosen,
 ) -> Query[ArrayRelease]:
@@ -324,7 +324,7 @@ def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
     And if all entries are within so many deviations, it is within so many times theirs.
     """
     size = len(deviations)
-    rows = np.sqrt((deviations**2).sum(axis=1)).max(initial=0.0)
+    rows = np.hypot.reduce(deviations, axis=1).max(initial=0.0)
     largest = deviations.max(initial=0.0)
     of_rows = 2 * rows + math.sqrt(2) * noise_quantile(norm, chance / 2) * largest
     each = noise_quantile(norm, chance / (size * (size + 1)))
@@ -394,7 +394,7 @@ class Touched:
             return 0.0
         if self.tail <= _SECOND:
             return math.inf
-        noise = self.times * self.noise * float(np.linalg.norm(units**2))
+        noise = self.times * self.noise * float(np.hypot.reduce(units**2))
         beyond = self._beyond * (float(self.squares @ units**2) + noise)
         kept = self.cut * float((CLIP + np.abs(means)) ** 2 @ units**2)
         held = kept * self.tail / (self.tail - _SECOND)

@@ -51,9 +51,11 @@ from modicum.statistics.spec import (
     NoOption,
     Planned,
     Row,
+    chosen_squared_range,
     column_names,
     error_between,
     ranged,
+    with_squares,
 )
 from modicum.statistics.standardised import (
     HeldColumns,
@@ -95,7 +97,7 @@ def linear_regression(
     columns: Sequence[str] | None = None,
     *,
     target: str | None = None,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -146,7 +148,7 @@ def linear_regression(
         if target in names.names:
             raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
         names = column_names((*names.names, target))
-    lattice = Lattice.within(within, step)
+    lattice = chosen_squared_range(within, step, "a regression")
     return moments_of(LINEAR_REGRESSION, names, lattice, cost, NoOption())
 
 
@@ -563,6 +565,7 @@ LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
     # Simulated errors cross at half to twice as many columns as those of covariances, by the
     # number of rows.
     turn=Fraction(3, 2),
+    lattice_of=with_squares,
 )
 
 

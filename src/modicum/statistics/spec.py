@@ -147,7 +147,6 @@ class Row(Generic[Chosen, R_co]):
             return self.begin(place, lattice, event, options)
 
         def begin_in_found_range(event: Event) -> Steps[Estimate[R_co]]:
-            assert not isinstance(place, Columns)
             return in_found_range(place, event, self.lattice_of, begin, options)
 
         found = lattice is None and self.needs_range
@@ -255,6 +254,28 @@ def chosen_range(within: tuple[float, float] | None, step: float | None) -> Latt
     if step is not None:
         raise InvalidArgument("step needs within, a public range: without one both are found")
     return None
+
+
+LARGEST_SQUARED = 1e150
+
+
+def chosen_squared_range(
+    within: tuple[float, float] | None, step: float | None, what: str
+) -> Lattice | None:
+    """Read ``within`` and ``step`` of ``what`` is made of squares, which must be floats."""
+    lattice = chosen_range(within, step)
+    if lattice is not None and max(-lattice.lo, lattice.hi) > LARGEST_SQUARED:
+        raise InvalidArgument(
+            f"within must lie inside ±{LARGEST_SQUARED:g} for {what}, which is made of squares, "
+            f"got {within!r}"
+        )
+    return lattice
+
+
+def with_squares(lattice: Lattice) -> Lattice:
+    """A lattice that was found, or the nearest one whose squares are floats."""
+    widest = 2.0**498
+    return lattice if lattice.hi <= LARGEST_SQUARED else Lattice.within((-widest, widest))
 
 
 def ranged(lattice: Lattice | None) -> Lattice:

@@ -21,7 +21,6 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -53,8 +52,6 @@ from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status
 from modicum.summaries.sums import ClippedSquares
 from modicum.summaries.synthetic import SyntheticTable
-
-_MOST = 1e150
 
 
 @documented
@@ -97,12 +94,7 @@ def var(
     'var'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = spec.chosen_range(within, step)
-    if lattice is not None and max(-lattice.lo, lattice.hi) > _MOST:
-        raise InvalidArgument(
-            f"within must lie inside ±{_MOST:g} for a variance, which is in squared units, "
-            f"got {within!r}; ask for std"
-        )
+    lattice = spec.chosen_squared_range(within, step, "a variance")
     return VARIANCE.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
@@ -407,12 +399,6 @@ def _root(square: Fraction) -> Fraction:
     return Fraction(math.isqrt(whole), 1 << shift // 2)
 
 
-def _with_squares(lattice: Lattice) -> Lattice:
-    """A lattice whose squares are floats."""
-    widest = 2.0**498
-    return lattice if lattice.hi <= _MOST else Lattice.within((-widest, widest))
-
-
 VARIANCE = spec.Row(
     "var",
     "adaptive",
@@ -420,7 +406,7 @@ VARIANCE = spec.Row(
     "variance",
     "variance with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=False),
-    lattice_of=_with_squares,
+    lattice_of=spec.with_squares,
 )
 
 STD = spec.Row(
