@@ -126,7 +126,7 @@ def test_an_answer_is_about_as_good_as_with_a_range(name: str, kind: str) -> Non
     truth = {"mean": x.mean(), "sum": x.sum(), "median": np.median(x), "std": x.std()}[name]
     reach = 1024 * float(np.abs(x).max())
     errors, right = [], 0
-    for seed in range(12):
+    for seed in range(8):
         given = released(name, x, seed, epsilon=1, within=(-reach, reach))
         found = released(name, x, seed, epsilon=1)
         errors.append([abs(each.value - truth) for each in (found, given)])
@@ -134,7 +134,7 @@ def test_an_answer_is_about_as_good_as_with_a_range(name: str, kind: str) -> Non
         right += found.usable and lower <= truth <= upper
     of_found, of_given = np.median(errors, axis=0)
     assert of_found <= 4 * of_given + 1e-9 * abs(truth)
-    assert right >= 10
+    assert right >= 6
 
 
 @pytest.mark.parametrize("shape", ["normal", "lognormal", "pareto"])
@@ -297,7 +297,7 @@ def rows_of(n: int, seed: int = 7) -> np.ndarray:
     return np.c_[incomes, ages, dummy, 1e-3 * incomes + 3 * ages + rng.normal(0, 10, n)]
 
 
-@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("cost", [COSTS[1], pytest.param(COSTS[0], marks=SLOW)], ids=str)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
     """As good as within ±1e9, which is a thousand times the largest values and more."""
@@ -309,7 +309,7 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
         "linear_regression": lambda: np.linalg.lstsq(np.c_[np.ones(N), x[:, :-1]], x[:, -1])[0],
     }[name]()
     errors = []
-    for seed in range(8):
+    for seed in range(5):
         found, given = (
             of_columns(name, x, seed, **cost, **within) for within in ({}, {"within": (-1e9, 1e9)})
         )
@@ -335,7 +335,7 @@ def test_powers_of_two_scale_answers_of_columns(name: str) -> None:
             assert np.ldexp(scaled, -k * power).tolist() == found.tolist()
 
 
-@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("cost", [COSTS[0], pytest.param(COSTS[1], marks=SLOW)], ids=str)
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize(
     "x",
@@ -368,6 +368,7 @@ def test_a_row_counts_once_and_by_its_largest_value() -> None:
     }  # fmt: skip
 
 
+@SLOW
 def test_rows_keep_the_claim() -> None:
     places = [(0.0, 0.0), (1.0, -4.0), (1e300, 2.0)]
     pairs = [
