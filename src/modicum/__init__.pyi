@@ -2,7 +2,7 @@
 
 >>> import modicum as mo
 >>> income = [31_000.0, 45_500.0, 28_250.0] * 5_000
->>> release = mo.mean(income, within=(-1e9, 1e9), epsilon=1)
+>>> release = mo.mean(income, epsilon=1)
 >>> 34_000 < release.value < 36_000
 True
 """

@@ -98,7 +98,7 @@ def clipped_mean_vector(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -212,7 +212,7 @@ def covariance(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -291,7 +291,7 @@ def expectile(
         From 0.001 to 0.999.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -504,7 +504,7 @@ def huber(
         deviations of normal data, the usual choice.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -578,7 +578,7 @@ def iqr(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -656,7 +656,7 @@ def linear_regression(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -809,7 +809,7 @@ def max(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -880,7 +880,7 @@ def mean(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -955,7 +955,7 @@ def mean_vector(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
         The noise follows the distances between rows.
     epsilon : number
@@ -1046,7 +1046,7 @@ def median(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1114,7 +1114,7 @@ def min(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1267,7 +1267,7 @@ def pca(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -1346,7 +1346,7 @@ def quantile(
         records.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1424,7 +1424,7 @@ def quantiles(
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1499,7 +1499,7 @@ def skewness(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1566,7 +1566,7 @@ def std(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1632,7 +1632,7 @@ def sum(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1710,7 +1710,7 @@ def trimmed_mean(
         as its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
@@ -1784,7 +1784,7 @@ def var(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1946,7 +1946,7 @@ def winsorized_mean(
         its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
         It is as for :func:`trimmed_mean`.

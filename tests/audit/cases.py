@@ -159,7 +159,7 @@ def _cell_counts(q: Records) -> tuple[int, ...]:
 
 def _top_cell(q: Records, e: Fraction) -> Mechanism:
     beyond = tuple(max(int((q // 4 > cell).sum()) - 1, 0) for cell in range(-2, 3))
-    return Exponential(TopCellScore(beyond, Fraction(1, 3)), e)
+    return Exponential(TopCellScore(beyond, (Fraction(1, 3), Fraction(1, 5)), 2), e)
 
 
 def _least_loss(q: Records, e: Fraction) -> Mechanism:

@@ -48,7 +48,7 @@ WRITTEN: dict[str, str] = {
     "MedianCentre": "grid first last epsilon",
     "BeyondTarget": "target epsilon",
     "MedianCell": "epsilon",
-    "TopCell": "tilt epsilon",
+    "TopCell": "tilts near epsilon",
     "LeastLoss": "most first epsilon",
     "IntervalDraw": "grid epsilon doubt",
     "LevelLaw": "first last epsilon",

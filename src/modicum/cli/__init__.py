@@ -18,8 +18,8 @@ from modicum.version import VERSION
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.
 
-Give a range that is certain to contain every value, as wide as you like: the noise follows
-the spread of the data, not the range.
+The noise follows the spread of the data. A range that is certain to contain every value, however
+wide, can be given; without one it is found privately.
 """
 
 _PLAN = """\
@@ -115,8 +115,8 @@ def _words(argv: Sequence[str]) -> list[str]:
     for word in argv:
         if word.startswith("--bounds"):
             raise InvalidArgument(
-                "there is no --bounds: give --within=LO,HI, a public range certain to contain "
-                "every value, as wide as you like"
+                "there is no --bounds, and none are needed: --within=LO,HI is for a public range "
+                "that is certain to contain every value"
             )
         if re.match(r"-[\d.]", word) and words and re.fullmatch(r"--[a-z-]+", words[-1]):
             words[-1] += f"={word}"

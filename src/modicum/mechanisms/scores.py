@@ -251,10 +251,13 @@ class MedianCellScore(ScoreFunction):
 
 @dataclass(frozen=True, slots=True)
 class TopCellScore(ScoreFunction):
-    """A cell k beyond which few records lie: P(k) ∝ exp(-ε #{records beyond k} - tilt k).
+    """A cell k beyond which few records lie: P(k) ∝ exp(-ε #{records beyond k} - cost(k)).
+
+    The prior costs the first of the ``tilts`` for each of the first ``near`` cells, and the second
+    for all others: few cells too many are drawn, and far ones are within reach.
 
     Sensitivity contract: one record more adds 0 or 1 to every count: all losses move in one
-    direction. They may be counted from a public or released number on, which keeps that. The tilt
+    direction. They may be counted from a public or released number on, which keeps that. The prior
     does not depend on the data. The counts are secret. See [range.4].
     """
 
@@ -262,11 +265,14 @@ class TopCellScore(ScoreFunction):
     span = _FINE
 
     beyond: tuple[int, ...] = field(repr=False, metadata=SECRET)
-    tilt: Fraction
+    tilts: tuple[Fraction, Fraction]
+    near: int
 
     def runs(self, rate: Fraction) -> Runs:
-        beyond = np.array(self.beyond, dtype=np.int64)
-        return Runs.of_candidates(beyond * _FINE + np.arange(len(beyond)) * round(self.tilt / rate))
+        places = np.arange(len(self.beyond))
+        near, far = (round(tilt / rate) for tilt in self.tilts)
+        costs = near * np.minimum(places, self.near) + far * np.maximum(places - self.near, 0)
+        return Runs.of_candidates(np.array(self.beyond) * _FINE + costs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -143,7 +143,7 @@ def clipped_mean_vector(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -255,7 +255,7 @@ def covariance(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -320,7 +320,7 @@ def expectile(
         From 0.001 to 0.999.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -525,7 +525,7 @@ def huber(
         deviations of normal data, the usual choice.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -594,7 +594,7 @@ def iqr(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -671,7 +671,7 @@ def linear_regression(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -806,7 +806,7 @@ def max(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -871,7 +871,7 @@ def mean(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -947,7 +947,7 @@ def mean_vector(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
         The noise follows the distances between rows.
     step : float, optional
@@ -1010,7 +1010,7 @@ def median(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1079,7 +1079,7 @@ def min(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1234,7 +1234,7 @@ def pca(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
@@ -1303,7 +1303,7 @@ def quantile(
         records.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1375,7 +1375,7 @@ def quantiles(
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1444,7 +1444,7 @@ def skewness(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1509,7 +1509,7 @@ def std(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1576,7 +1576,7 @@ def sum(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1650,7 +1650,7 @@ def trimmed_mean(
         as its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
@@ -1721,7 +1721,7 @@ def var(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     step : float, optional
@@ -1789,7 +1789,7 @@ def winsorized_mean(
         its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
         It is as for :func:`trimmed_mean`.

@@ -109,7 +109,7 @@ class Shape:
     @property
     def lattice(self) -> Lattice:
         """One that holds nearly all of it: data are made on it if their range is to be found."""
-        reach = math.ldexp(1.0, math.frexp(abs(self.mean) + self.sd)[1] + _OCTAVES)
+        reach = math.ldexp(1.0, min(math.frexp(abs(self.mean) + self.sd)[1] + _OCTAVES, 1020))
         return Lattice.within((-reach, reach))
 
     def words(self, lattice: Lattice | None) -> str:

@@ -171,7 +171,7 @@ def _planned(
     if any(each is not None for each in (epsilon, rho, budget)):
         cost = chosen_budget(epsilon, rho, budget)
     sample = question(budget=cost or pure(1), **options)
-    anywhere = Lattice.within((-1e300, 1e300))
+    anywhere = Lattice.within((-1e307, 1e307))
     within = anywhere if sample.finds_range else sample.lattice
     data, person = guess.read(within, **guessed), checked_unit(unit)
     answered = planned

@@ -120,7 +120,7 @@ def clipped_mean_vector(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -211,7 +211,7 @@ def covariance(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -278,7 +278,7 @@ def expectile(
         From 0.001 to 0.999.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -460,7 +460,7 @@ def huber(
         deviations of normal data, the usual choice.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -523,7 +523,7 @@ def iqr(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -590,7 +590,7 @@ def linear_regression(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -721,7 +721,7 @@ def max(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -781,7 +781,7 @@ def mean(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -845,7 +845,7 @@ def mean_vector(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
         The noise follows the distances between rows.
     epsilon : number
@@ -924,7 +924,7 @@ def median(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -981,7 +981,7 @@ def min(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1115,7 +1115,7 @@ def pca(
     within : (float, float), optional
         A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
         It need not be tight, and columns may differ in scale and in place. By default one that
-        holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+        holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
         its step follows the column with the largest values.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
@@ -1182,7 +1182,7 @@ def quantile(
         records.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1249,7 +1249,7 @@ def quantiles(
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1311,7 +1311,7 @@ def skewness(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1367,7 +1367,7 @@ def std(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1422,7 +1422,7 @@ def sum(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1489,7 +1489,7 @@ def trimmed_mean(
         as its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
@@ -1552,7 +1552,7 @@ def var(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
     epsilon, rho, budget : number, number, Budget
@@ -1693,7 +1693,7 @@ def winsorized_mean(
         its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
         range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
         few records.
         It is as for :func:`trimmed_mean`.

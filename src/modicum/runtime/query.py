@@ -32,7 +32,7 @@ class Query(Generic[R_co]):
         What is read: a column, the columns of vectors, or, if ``None``, a one-dimensional array or
         the rows of a table.
     lattice : Lattice or None
-        The public range and step.
+        The public range and step; the lattice of octaves if they are to be found.
     budget : Budget
         What the whole release may cost the privacy unit.
     begin : callable

@@ -406,7 +406,15 @@ def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
 
 def _row(name: str, summary: str, *, largest: bool) -> spec.Row[spec.NoOption, Release]:
     begin = partial(_estimate, largest=largest)
-    return spec.Row(name, "exponential", (spec.NoOption(),), "extreme", summary, begin)
+    return spec.Row(
+        name,
+        "exponential",
+        (spec.NoOption(),),
+        "extreme",
+        summary,
+        begin,
+        strength=2 * spec.FOR_FAR_VALUES,
+    )
 
 
 MAXIMUM = _row("max", "point that next to no record exceeds", largest=True)

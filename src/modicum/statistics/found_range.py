@@ -17,10 +17,11 @@ as far as the step can follow [range.6]. docs/proofs/range.md has the proofs, wi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,22 +31,27 @@ from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import MedianCellScore, TopCellScore
 from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
+from modicum.privacy.split import BudgetSplit, Share, Use
 from modicum.release import Estimate, Record
 from modicum.runtime.steps import Steps, draw, read
-from modicum.status import Status
+from modicum.status import OK, Status
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
 
 R = TypeVar("R", bound=Record)
 
-COUNT_STRENGTH = 0.01
 NATS = 30.0  # half of them beat the octaves of float64, by a factor e^7
-MOST = 0.12  # strength of the draw of the top
-STRONGEST = 0.25  # of the draw of the median octave: else there are too few values
-TILT = Fraction(3, 8)  # an octave more weighs e^(-3/8): about r^(-1/2) at a distance r
-PLACES = 256  # octaves from that of the median up that may be the top
+DRAWS: Mapping[str, tuple[float, Use]] = MappingProxyType(  # their largest strengths
+    {
+        "values other than 0": (0.01, "noise"),
+        "octave": (0.25, "range"),
+        "top": (0.12, "range"),
+        "values beyond the range": (0.015, "noise"),
+    }
+)
+TILTS, NEAR = (Fraction(1, 2), Fraction(1, 10)), 16  # an octave more weighs e^(-1/2), e^(-1/10)
 SLACK = 12  # octaves beyond the top
+SEEN = 4  # deviations of the noise
 TOO_FEW = Status(
     "few_records",
     "too few values other than 0 to find their range at this budget: give `within`, a public "
@@ -54,17 +60,23 @@ TOO_FEW = Status(
 TOO_LARGE = Status(
     "clipped", "the values are so large that they, or their squares, are no float64: rescale them"
 )
+BEYOND = Status(
+    "clipped",
+    "some {number} values are far beyond the range that was found, and count as its end: give "
+    "`within`, a public range, or spend more",
+)
 _NARROWEST, _WIDEST = -849, 1020  # powers of two, of lattices that vectors can be read on too
 
 
-class RangeNeeds(Protocol):
-    """What a statistic needs of its range, as :class:`~modicum.statistics.spec.Options` say it."""
+class RangeNeeds(NamedTuple):
+    """What a statistic needs of its range.
 
-    @property
-    def spare(self) -> Fraction: ...
+    ``spare`` is the share of the values that it need not hold, ``strength`` that with which its end
+    is sought.
+    """
 
-    @property
-    def strength(self) -> float: ...
+    spare: Fraction
+    strength: float
 
 
 def in_found_range(
@@ -76,60 +88,62 @@ def in_found_range(
 ) -> Steps[Estimate[R]]:
     """Find a range with a part of the budget, and begin an estimator on it with all the rest."""
     split = BudgetSplit(event)
-    # All these lattices have the same integers, so the estimator refuses what may be left of a
-    # budget here, before anything is charged, or never.
-    steps = begin(lattice_of(_lattice(0)), split.share(_least_left(split)).loss)
+    # All these lattices have the same integers: what an estimator refuses of what may be left of a
+    # budget, before its first step, it refuses here, before anything is charged.
+    least = Fraction(1) - sum(split.part_for(*largest) for largest in DRAWS.values())
+    steps = begin(lattice_of(_lattice(0)), split.share(least).loss)
     next(steps)
     steps.close()
 
-    top = yield from _find_top(place, split, needs)
-    lattice = lattice_of(_lattice(_WIDEST if top is None else top + SLACK))
+    top, status = yield from _find_top(place, split, needs)
+    lattice = lattice_of(_lattice(top + SLACK))
     answer = yield from begin(lattice, split.rest().loss)
-    status = answer.status
-    if top is None:
-        status = TOO_FEW
-    elif top > math.log2(lattice.hi):
-        status = TOO_LARGE
+    if status.ok:
+        status = TOO_LARGE if top > math.log2(lattice.hi) else answer.status
     return replace(answer, lattice=lattice, status=status)  # type: ignore[type-var]
-
-
-def _least_left(split: BudgetSplit) -> Fraction:
-    """Part of the budget that the estimator has at least."""
-    return (
-        1
-        - split.part_for(COUNT_STRENGTH, "noise")
-        - split.part_for(STRONGEST, "range")
-        - split.part_for(MOST, "range")
-    )
 
 
 def _find_top(
     place: str | Columns | None, split: BudgetSplit, needs: RangeNeeds
-) -> Steps[int | None]:
-    """Return k so that few sizes reach 2^k; ``None`` if there are too few values to find it."""
+) -> Steps[tuple[int, Status]]:
+    """Return k so that few sizes reach 2^k, and what the draws say against it."""
     octaves = yield from read(_reading(place))
     counts = octaves.counts[1:]  # but for zeros
+    number, noise = yield from _count(split, sum(counts), "values other than 0")  # [range.2]
+    sure = (number - 2 * noise) * float(split.scale)
+    if sure * DRAWS["octave"][0] < NATS:
+        return _WIDEST, TOO_FEW
 
-    share = split.share(split.part_for(COUNT_STRENGTH, "noise"))
-    counted = split.spend(add_noise((sum(counts),), share, sensitivity=1))
-    (number,) = yield from draw("values other than 0", counted)
-    sure = (number - 2 * counted.noise[0].variance ** 0.5) * float(split.scale)  # [range.2]
-    if sure < NATS / STRONGEST:
-        return None
-
-    share = split.share(split.part_for(NATS / sure, "range"))
+    share = _share(split, "octave", NATS / sure)  # [range.3]
     mechanism = split.spend(Exponential(MedianCellScore(counts), *share.ranged))
     middle = yield from draw("octave", mechanism, lambda k: f"half are below {_end(k):.6g}")
 
-    # The records above an octave, but for those that need not be in the range.
+    # The records above an octave, but for those that need not be in the range; beyond the octaves
+    # of float64 there are as many more, so that there are as many wherever the middle is.
     above = np.maximum(sum(counts) - np.cumsum(counts) - math.floor(needs.spare * number), 0)
-    # As many octaves wherever the middle is: beyond those of float64 there is nothing.
-    beyond = tuple([*above[middle:].tolist(), *[0] * PLACES][:PLACES])
-    strength = min(max(needs.strength, 2 * NATS / sure), MOST)
-    share = split.share(split.part_for(strength, "range"))
-    top = split.spend(Exponential(TopCellScore(beyond, TILT), *share.ranged))
-    further = yield from draw("top", top, lambda k: f"few exceed {_end(middle + k):.6g}")
-    return OCTAVES.power(middle + further + 1)
+    above = np.append(above, np.zeros(len(counts), dtype=np.int64))[middle:]
+    share = _share(split, "top", max(needs.strength, 2 * NATS / sure))  # [range.4]
+    score = TopCellScore(tuple(above[: len(counts)].tolist()), TILTS, NEAR)
+    draw_top = split.spend(Exponential(score, *share.ranged))
+    further = yield from draw("top", draw_top, lambda k: f"few exceed {_end(middle + k):.6g}")
+
+    outside = int(above[min(further + SLACK, len(counts) - 1)])  # [range.5]
+    seen, noise = yield from _count(split, outside, "values beyond the range")
+    status = BEYOND.filled(number=f"{seen:,}") if seen > SEEN * noise else OK
+    return OCTAVES.power(middle + further + 1), status
+
+
+def _share(split: BudgetSplit, label: str, strength: float) -> Share:
+    largest, use = DRAWS[label]
+    return split.share(split.part_for(min(strength, largest), use))
+
+
+def _count(split: BudgetSplit, records: int, label: str) -> Steps[tuple[int, float]]:
+    """Draw a number of records, and return the deviation of its noise too."""
+    share = _share(split, label, math.inf)
+    mechanism = split.spend(add_noise((records,), share, sensitivity=1))
+    (number,) = yield from draw(label, mechanism)
+    return number, mechanism.noise[0].variance ** 0.5
 
 
 def _reading(place: str | Columns | None) -> Read[OctaveSummary]:

@@ -91,7 +91,7 @@ def asked(
                 "statistic must be a modicum.Score, or an instance of a subclass of "
                 f"modicum.Boundaries, got {type(statistic).__name__}"
             )
-        widest = 1e300 if lattice is None else 2 * (lattice.hi - lattice.lo)
+        widest = math.inf if lattice is None else 2 * (lattice.hi - lattice.lo)
         statistic.check(min(widest, 1e300))
     return row.query(column_name(column), lattice, cost, options)
 

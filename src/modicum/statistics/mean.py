@@ -1,4 +1,4 @@
-"""The adaptive mean: one absurdly wide public range, noise scaled to the data's own spread.
+"""The adaptive mean: an absurdly wide range, noise scaled to the data's own spread.
 
 One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 

@@ -50,6 +50,7 @@ from modicum.summaries.order_statistics import RankWindow, WindowSummary
 from modicum.summaries.subsample import Records
 
 END_SHARE = INTERVAL_SHARE / 2
+OUTER = Fraction(1, 50)  # beyond such a quantile values may be far
 SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a centre may be of use
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
@@ -177,6 +178,10 @@ class QuantileOption(spec.Options):
     @property
     def spare(self) -> Fraction:
         return min(self.q, 1 - self.q) / 4
+
+    @property
+    def strength(self) -> float:
+        return spec.FOR_FAR_VALUES if min(self.q, 1 - self.q) < OUTER else 0.0
 
 
 @dataclass(frozen=True, slots=True)

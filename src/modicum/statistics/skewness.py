@@ -321,6 +321,7 @@ SKEWNESS = spec.Row(
     "skewness",
     "skewness with noise on the scale of the data's own spread",
     lambda column, lattice, event, _options: noisy_skewness(column, lattice, event),
+    strength=spec.FOR_FAR_VALUES,
 )
 
 STATISTICS = (

@@ -6,6 +6,7 @@ audit, the command line, the plans, the tests and the docs read the rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,7 +24,7 @@ from modicum.release import Estimate, Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
-from modicum.statistics.found_range import in_found_range
+from modicum.statistics.found_range import RangeNeeds, in_found_range
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 
@@ -50,11 +51,8 @@ class Options:
 
     @property
     def strength(self) -> float:
-        """Least strength with which the end of a range is sought: how few far values it may miss.
-
-        It misses about 10/strength of them, divided by ε.
-        """
-        return 0.025
+        """Least strength with which the end of a range is sought, if more than that of the row."""
+        return 0.0
 
     def check(self, listed: Sequence[Options], where: str) -> None:
         """Refuse a value that is not ``listed`` by its row; ``where`` names the row."""
@@ -109,7 +107,9 @@ class Row(Generic[Chosen, R_co]):
     ``summary`` one line for lists, and ``kinds`` are the budgets it accepts. An answer, of the type
     ``release``, comes from ``begin(place, lattice, event, options)``; the lattice is ``None`` where
     there is no range, and the range is found if it is ``None`` where one is needed, unless the row
-    never ``finds_range``. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
+    never ``finds_range``. Its end is sought with ``strength``: values 2^d times the median size are
+    missed if they are fewer than (d/2 + 3)/strength, divided by ε, from d = 16 on (d/10 +
+    9)/strength. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
     :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
     statistic is about out of any lattice; of that one, itself.
@@ -125,6 +125,7 @@ class Row(Generic[Chosen, R_co]):
     kinds: tuple[Kind, ...] = ANY_KIND
     needs_range: bool = True
     finds_range: bool = True
+    strength: float = 0.025
     of_rows: bool = False
     turn: Fraction | None = None
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
@@ -147,7 +148,8 @@ class Row(Generic[Chosen, R_co]):
             return self.begin(place, lattice, event, options)
 
         def begin_in_found_range(event: Event) -> Steps[Estimate[R_co]]:
-            return in_found_range(place, event, self.lattice_of, begin, options)
+            needs = RangeNeeds(options.spare, max(self.strength, options.strength))
+            return in_found_range(place, event, self.lattice_of, begin, needs)
 
         found = lattice is None and self.needs_range
         if found and not self.finds_range:
@@ -257,25 +259,28 @@ def chosen_range(within: tuple[float, float] | None, step: float | None) -> Latt
 
 
 LARGEST_SQUARED = 1e150
+FOR_FAR_VALUES = 0.06  # strength, where few far values decide
 
 
 def chosen_squared_range(
-    within: tuple[float, float] | None, step: float | None, what: str
+    within: tuple[float, float] | None, step: float | None, what: str, hint: str = ""
 ) -> Lattice | None:
-    """Read ``within`` and ``step`` of ``what`` is made of squares, which must be floats."""
+    """Read ``within`` and ``step`` for ``what``, which is made of squares: these must be floats."""
     lattice = chosen_range(within, step)
     if lattice is not None and max(-lattice.lo, lattice.hi) > LARGEST_SQUARED:
         raise InvalidArgument(
             f"within must lie inside ±{LARGEST_SQUARED:g} for {what}, which is made of squares, "
-            f"got {within!r}"
+            f"got {within!r}{hint}"
         )
     return lattice
 
 
 def with_squares(lattice: Lattice) -> Lattice:
     """A lattice that was found, or the nearest one whose squares are floats."""
-    widest = 2.0**498
-    return lattice if lattice.hi <= LARGEST_SQUARED else Lattice.within((-widest, widest))
+    if lattice.hi <= LARGEST_SQUARED:
+        return lattice
+    widest = 2.0 ** math.floor(math.log2(LARGEST_SQUARED))
+    return Lattice.within((-widest, widest))
 
 
 def ranged(lattice: Lattice | None) -> Lattice:

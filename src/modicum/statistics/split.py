@@ -251,7 +251,7 @@ class ClusterOption(Options):
 
     @property
     def strength(self) -> float:
-        return 0.1 if self.clusters == "keep" else super(ClusterOption, self).strength
+        return 0.1 if self.clusters == "keep" else 0.0
 
     def check(self, listed: Sequence[Options], where: str) -> None:
         if self not in listed:

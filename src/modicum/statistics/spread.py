@@ -94,7 +94,7 @@ def var(
     'var'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = spec.chosen_squared_range(within, step, "a variance")
+    lattice = spec.chosen_squared_range(within, step, "a variance", "; ask for std")
     return VARIANCE.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
@@ -407,6 +407,7 @@ VARIANCE = spec.Row(
     "variance with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=False),
     lattice_of=spec.with_squares,
+    strength=spec.FOR_FAR_VALUES,
 )
 
 STD = spec.Row(
@@ -416,6 +417,7 @@ STD = spec.Row(
     "variance",
     "standard deviation with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=True),
+    strength=spec.FOR_FAR_VALUES,
 )
 
 

@@ -22,7 +22,7 @@ TEXTS = {
     "found_within": """
         within : (float, float), optional
             A public range certain to contain every value. By default it is found privately, for
-            some 4 % of the cost and one pass more: a power of two, far beyond nearly all values. A
+            about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
             range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
             few records.
         """,
@@ -30,7 +30,7 @@ TEXTS = {
         within : (float, float), optional
             A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``.
             It need not be tight, and columns may differ in scale and in place. By default one that
-            holds nearly all rows is found privately, for some 4 % of the cost and one pass more;
+            holds nearly all rows is found privately, for about 5 % of the cost and one pass more;
             its step follows the column with the largest values.
         """,
     "cost": """
