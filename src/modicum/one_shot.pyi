@@ -291,9 +291,9 @@ def expectile(
         From 0.001 to 0.999.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -504,9 +504,9 @@ def huber(
         deviations of normal data, the usual choice.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -578,9 +578,9 @@ def iqr(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -809,9 +809,9 @@ def max(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -880,9 +880,9 @@ def mean(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1046,9 +1046,9 @@ def median(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1114,9 +1114,9 @@ def min(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1346,9 +1346,9 @@ def quantile(
         records.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1424,9 +1424,9 @@ def quantiles(
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1499,9 +1499,9 @@ def skewness(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1566,9 +1566,9 @@ def std(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1632,9 +1632,9 @@ def sum(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1710,9 +1710,9 @@ def trimmed_mean(
         as its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     epsilon, rho, budget : number, number, Budget
@@ -1784,9 +1784,9 @@ def var(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1946,9 +1946,9 @@ def winsorized_mean(
         its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
         It is as for :func:`trimmed_mean`.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.

@@ -320,9 +320,9 @@ def expectile(
         From 0.001 to 0.999.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -525,9 +525,9 @@ def huber(
         deviations of normal data, the usual choice.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -594,9 +594,9 @@ def iqr(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -806,9 +806,9 @@ def max(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -871,9 +871,9 @@ def mean(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1010,9 +1010,9 @@ def median(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1079,9 +1079,9 @@ def min(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1303,9 +1303,9 @@ def quantile(
         records.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1375,9 +1375,9 @@ def quantiles(
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1444,9 +1444,9 @@ def skewness(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1509,9 +1509,9 @@ def std(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1576,9 +1576,9 @@ def sum(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1650,9 +1650,9 @@ def trimmed_mean(
         as its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     step : float, optional
@@ -1721,9 +1721,9 @@ def var(
     ----------
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
@@ -1789,9 +1789,9 @@ def winsorized_mean(
         its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
         It is as for :func:`trimmed_mean`.
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the

@@ -278,9 +278,9 @@ def expectile(
         From 0.001 to 0.999.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -460,9 +460,9 @@ def huber(
         deviations of normal data, the usual choice.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -523,9 +523,9 @@ def iqr(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -721,9 +721,9 @@ def max(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -781,9 +781,9 @@ def mean(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -924,9 +924,9 @@ def median(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -981,9 +981,9 @@ def min(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1182,9 +1182,9 @@ def quantile(
         records.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1249,9 +1249,9 @@ def quantiles(
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1311,9 +1311,9 @@ def skewness(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1367,9 +1367,9 @@ def std(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1422,9 +1422,9 @@ def sum(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1489,9 +1489,9 @@ def trimmed_mean(
         as its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
         At ε = 1 and ±1e9 some 110 records should be trimmed on each side; the status says if they
         are not.
     epsilon, rho, budget : number, number, Budget
@@ -1552,9 +1552,9 @@ def var(
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -1693,9 +1693,9 @@ def winsorized_mean(
         its shortest decimal.
     within : (float, float), optional
         A public range certain to contain every value. By default it is found privately, for
-        about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-        range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-        few records.
+        about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+        beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+        that, and helps if there are few records.
         It is as for :func:`trimmed_mean`.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.

@@ -22,9 +22,9 @@ TEXTS = {
     "found_within": """
         within : (float, float), optional
             A public range certain to contain every value. By default it is found privately, for
-            about 5 % of the cost and one pass more (more of a small table's): a power of two, far beyond nearly all values. A
-            range that is known, such as ``(0, 120)`` for ages, saves that, and helps if there are
-            few records.
+            about 5 % of the cost, more in small tables, and one pass more: a power of two, far
+            beyond nearly all values. A range that is known, such as ``(0, 120)`` for ages, saves
+            that, and helps if there are few records.
         """,
     "columns_within": """
         within : (float, float), optional
