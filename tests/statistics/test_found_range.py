@@ -172,6 +172,7 @@ FAR = {
     "1,500 values at 1e30": _far(100_000, 1500, 1e30, 3),
     "1,000 values at 1e9": _far(100_000, 1000, 1e9, 4),
     "15 % of few at 1e12": _far(3000, 450, 1e12, 5),
+    "600 values at 1e60": _far(20_000, 600, 1e60, 8),
     "most at 1e100": _far(20_000, 11_000, 1e100, 6),
     "40 % at 1e100": _far(20_000, 8000, 1e100, 7),
 }
@@ -196,6 +197,17 @@ def test_values_far_away_are_in_the_range_or_seen_to_be_beyond(name: str, kind: 
         near = abs(found.value - truth) <= 0.02 * abs(truth)
         wrong += found.usable and not (near or lower <= truth <= upper)
     assert wrong <= 1
+
+
+def test_values_beyond_the_range_are_counted_and_said() -> None:
+    """They are too few to be in it, 200 octaves away, and too many to be passed over."""
+    found = released("mean", FAR["600 values at 1e60"], epsilon=1)
+    assert (found.usable, found.code) == (False, "clipped")
+    assert found.range_found[1] < 1e30
+    seen = next(e.outcome for e in found.transcript if e.label == "values beyond the range")
+    assert found.status.startswith(f"some {seen[0]:,} values are far beyond the range")
+    assert 200 < seen[0] < 1000
+    assert released("median", FAR["600 values at 1e60"], epsilon=1).code == "ok"
 
 
 NOTHING = {
