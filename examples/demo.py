@@ -83,21 +83,19 @@ def main() -> None:
     print(f"""\
 Net financial assets of {len(table):,} families, in 1000 dollars: the mean, at ε = 1 for each.
 How rich can a family be? Nobody knows. Usual methods need a bound. If it is too wide, noise drowns
-the answer; if it is too tight, clipping biases the answer. Here the only bound is ±1e9.
+the answer; if it is too tight, clipping biases the answer. Here nobody has to choose one.
 
->>> modicum.mean(table, "nettfa", within=(-1e9, 1e9), epsilon=1)
+>>> modicum.mean(table, "nettfa", epsilon=1)
 
-{modicum.mean(table, "nettfa", within=(-RANGE, RANGE), epsilon=1)}
+{modicum.mean(table, "nettfa", epsilon=1)}
 """)
-    show_line(modicum.sum(table, "nettfa", within=(-RANGE, RANGE), epsilon=1))
+    show_line(modicum.sum(table, "nettfa", epsilon=1))
     show_line(modicum.count(table, "nettfa", epsilon=1))
-    releases = [
-        modicum.mean(table, "nettfa", within=(-RANGE, RANGE), epsilon=1) for _ in range(RUNS)
-    ]
+    releases = [modicum.mean(table, "nettfa", epsilon=1) for _ in range(RUNS)]
     show_comparison(releases, table["nettfa"].to_numpy())
     print("""
 Next: the example in README.md, help(modicum.mean) in Python, or a file of your own:
-  .venv/bin/modicum mean FILE COLUMN --within=-1e9,1e9 --epsilon 1
+  .venv/bin/modicum mean FILE COLUMN --epsilon 1
   .venv/bin/modicum --help""")
 
 
