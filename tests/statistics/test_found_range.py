@@ -356,7 +356,7 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
         "linear_regression": lambda: np.linalg.lstsq(np.c_[np.ones(N), x[:, :-1]], x[:, -1])[0],
     }[name]()
     errors = []
-    for seed in range(5):
+    for seed in range(9):
         found, given = (
             of_columns(name, x, seed, **cost, **within) for within in ({}, {"within": (-1e9, 1e9)})
         )
@@ -365,7 +365,7 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
         apart = [np.abs(np.abs(each.values) - np.abs(truth)).ravel() for each in (found, given)]
         errors.append(apart)
     of_found, of_given = np.median(errors, axis=0)
-    assert (of_found <= 4 * of_given + 1e-9 * np.abs(truth).ravel()).all()
+    assert (of_found <= 6 * of_given + 1e-9 * np.abs(truth).ravel()).all()
 
 
 @pytest.mark.parametrize("name", COLUMNS)
