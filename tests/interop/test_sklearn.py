@@ -177,8 +177,15 @@ def test_a_signalling_nan_warns_nobody() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_a_range_may_be_left_out(model) -> None:
+    fitted = model(epsilon=100).fit(X, Y)
+    kept = fitted.release_ if hasattr(fitted, "release_") else fitted.releases_[0]
+    assert kept.range_found is not None
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_bad_arguments(model) -> None:
-    for given in ({}, {"within": WITHIN}, {"epsilon": 1}, {"within": (1, 0), "epsilon": 1}):
+    for given in ({}, {"within": WITHIN}, {"within": (1, 0), "epsilon": 1}):
         with pytest.raises(InvalidArgument):
             model(**given).fit(X, Y)
     with pytest.raises(UnsupportedData):
