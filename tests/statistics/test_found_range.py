@@ -41,12 +41,18 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "expectile": {"tau": 0.8},
     "huber": {},
 }
+COLUMNS: dict[str, dict[str, Any]] = {
+    "mean_vector": {},
+    "covariance": {},
+    "pca": {"components": 1},
+    "linear_regression": {},
+}
 
 
 def released(name: str, x: Any, seed: object = 0, **asked: Any) -> Any:
     budget = mo.pure(1) if "epsilon" in asked else mo.zcdp("0.5")
     curator = mo.Curator(x, budget=budget, entropy=SeededEntropy(f"range {seed}"))
-    return getattr(curator, name)(**QUESTIONS[name], **asked)
+    return getattr(curator, name)(**(QUESTIONS | COLUMNS)[name], **asked)
 
 
 def numbers(release: Any) -> list[float]:
@@ -322,20 +328,6 @@ def test_a_cluster_to_be_kept_is_in_the_range() -> None:
     assert np.median(np.abs(np.array(kept) / x.mean() - 1)) < 0.1
 
 
-COLUMNS: dict[str, dict[str, Any]] = {
-    "mean_vector": {},
-    "covariance": {},
-    "pca": {"components": 1},
-    "linear_regression": {},
-}
-
-
-def of_columns(name: str, x: Any, seed: int = 0, **asked: Any) -> Any:
-    budget = mo.pure(1) if "epsilon" in asked else mo.zcdp("0.5")
-    curator = mo.Curator(x, budget=budget, entropy=SeededEntropy(f"ranges {seed}"))
-    return getattr(curator, name)(**COLUMNS[name], **asked)
-
-
 def rows_of(n: int, seed: int = 7) -> np.ndarray:
     """Incomes, ages, a dummy, and what follows from them."""
     rng = np.random.default_rng(seed)
@@ -358,7 +350,7 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
     errors = []
     for seed in range(9):
         found, given = (
-            of_columns(name, x, seed, **cost, **within) for within in ({}, {"within": (-1e9, 1e9)})
+            released(name, x, seed, **cost, **within) for within in ({}, {"within": (-1e9, 1e9)})
         )
         assert found.usable
         assert found.range_found[1] > np.abs(x).max()
@@ -369,12 +361,12 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_powers_of_two_scale_answers_of_columns(name: str) -> None:
+def test_powers_of_two_scale_answers_released(name: str) -> None:
     power = {"covariance": 2, "pca": 0}.get(name, 1)
     x = rows_of(N)
-    found = of_columns(name, x, rho="0.5").values
+    found = released(name, x, rho="0.5").values
     for k in (-200, 200):
-        scaled = of_columns(name, np.ldexp(x, k), rho="0.5").values
+        scaled = released(name, np.ldexp(x, k), rho="0.5").values
         if name == "linear_regression":  # a slope is a ratio
             assert np.ldexp(scaled[0], -k) == found[0]
             assert scaled[1:].tolist() == found[1:].tolist()
@@ -398,7 +390,7 @@ def test_powers_of_two_scale_answers_of_columns(name: str) -> None:
     ids=["zeros", "no rows", "one row", "missing", "infinite", "huge", "tiny"],
 )
 def test_rows_of_any_size_are_answered(x: np.ndarray, name: str, cost: dict[str, Any]) -> None:
-    found = of_columns(name, x, **cost)
+    found = released(name, x, **cost)
     assert "range found" in str(found)
     assert found.to_json()
     if len(np.unique(x)) < 3:
