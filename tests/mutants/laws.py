@@ -215,8 +215,8 @@ FAULTS = (
         "range-count-quiet",
         "The number of values that are not zero has a tenth of the noise that is charged for.",
         "statistics/found_range.py:_count",
-        "add_noise((records,), share, sensitivity=1)",
-        "add_noise((records * 10,), share, sensitivity=1)",
+        "draw_count(split, records, share, label)",
+        "draw_count(split, records * 10, share, label)",
         "statistics/test_found_range.py",
     ),
     Fault(

@@ -49,8 +49,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read, read_both
-from modicum.statistics.count import draw_count
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.inverse_sensitivity import (
     Candidates,
     ClipBounds,

@@ -42,8 +42,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.count import draw_count
+from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.spec import (
     Declaration,
     NoOption,

@@ -1130,9 +1130,9 @@ def pca(
     Query
         Guarantee when answered: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is
         one privacy unit more or less. The number of rows is private too.
-        The answer is unit vectors, shape (components, columns). The error model of the release has
-        the variance along each, ``evidence.explained_variance``, and about the largest that noise
-        alone would show, ``evidence.noise_size``.
+        The answer is unit vectors, shape (components, columns). Its release also has the variance
+        along each, ``error_model.explained_variance``, and about the largest that noise alone would
+        show, ``error_model.noise_size``.
 
     Raises
     ------

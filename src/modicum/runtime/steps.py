@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.base import Mechanism
+from modicum.privacy.split import BudgetSplit, Share
 from modicum.summaries.base import Read
 
 T = TypeVar("T")
@@ -59,6 +61,18 @@ def draw(label: str, mechanism: Mechanism[T], words: Callable[[T], str] | None =
     """Draw from a mechanism and return the outcome; the runner charges before the first draw."""
     outcome = yield Draw(label, mechanism, words)
     return outcome  # type: ignore[no-any-return]
+
+
+def draw_count(
+    split: BudgetSplit, records: int, share: Share, label: str = "count"
+) -> Steps[tuple[int, Noise]]:
+    """Draw a number of records with noise, and return the noise too.
+
+    One record more changes the number by 0 or 1: a wide table may cap it at a public number.
+    """
+    mechanism = split.spend(add_noise((records,), share, sensitivity=1))
+    (noisy,) = yield from draw(label, mechanism)
+    return noisy, mechanism.noise[0]
 
 
 def reading(lattice: Lattice, steps: Steps[T]) -> Steps[T]:

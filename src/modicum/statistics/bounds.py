@@ -36,8 +36,7 @@ from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.mechanisms.scores import LossScore, MedianScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.privacy.split import BudgetSplit
-from modicum.runtime.steps import Steps, draw, read, read_both
-from modicum.statistics.count import draw_count
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
 from modicum.statistics.split import (
     INNER_TILT,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from modicum.mechanisms.additive import Noise, add_noise
+from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit, Share
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps, draw_count, read
 from modicum.statistics import spec
 from modicum.statistics.outside import Redrawn
 from modicum.statistics.texts import documented
@@ -85,18 +85,6 @@ def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     split, counted = BudgetSplit(event), (yield from read(Read(column, None, Count())))
     noisy, noise = yield from draw_count(split, counted.count, split.rest())
     return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), OK)
-
-
-def draw_count(
-    split: BudgetSplit, records: int, share: Share, label: str = "count"
-) -> Steps[tuple[int, Noise]]:
-    """Draw a number of records with noise, and return the noise too.
-
-    One record more changes the number by 0 or 1: a wide table may cap it at a public number.
-    """
-    mechanism = split.spend(add_noise((records,), share, sensitivity=1))
-    (noisy,) = yield from draw(label, mechanism)
-    return noisy, mechanism.noise[0]
 
 
 COUNT = spec.Row(

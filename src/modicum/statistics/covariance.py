@@ -139,9 +139,9 @@ def pca(
     {step}
 
     {returns_rows}
-        The answer is unit vectors, shape (components, columns). The error model of the release has
-        the variance along each, ``evidence.explained_variance``, and about the largest that noise
-        alone would show, ``evidence.noise_size``.
+        The answer is unit vectors, shape (components, columns). Its release also has the variance
+        along each, ``error_model.explained_variance``, and about the largest that noise alone would
+        show, ``error_model.noise_size``.
 
     {raises}
         If components is no whole number of at least 1; if names are not different or no text, or

@@ -26,10 +26,9 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read_both
 from modicum.statistics import spec
 from modicum.statistics.bounds import Home, Setting, find_centre, find_home, home_of, look_elsewhere
-from modicum.statistics.count import draw_count
 from modicum.statistics.outside import NoisyTerm, Outside, perhaps_unseen
 from modicum.statistics.split import Schedule, count_share, mean_schedule
 from modicum.statistics.texts import documented

@@ -8,10 +8,13 @@ the sizes of the values, by their octaves, in one pass before those of the stati
 [range.4] top     from there up, an octave that few values exceed;
 [range.5] range   2^12 times its end, on both sides of zero, with 2^52 steps.
 
+How many values are beyond the range is drawn too: they count as its end, so an answer with many of
+them is not to be used.
+
 Zeros have no size, and do not count: of a column with 90 % zeros the others decide. The size of a
-row of several columns is that of its largest value. All octaves are
-alike beforehand, so values 2^k times as large are answered by 2^k times the answer, bit for bit,
-as far as the step can follow [range.6]. docs/proofs/range.md has the proofs, with the same labels.
+row of several columns is that of its largest value. All octaves are alike beforehand, so values 2^k
+times as large are answered by 2^k times the answer, bit for bit, as far as the step can follow
+[range.6]. docs/proofs/range.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -27,13 +30,12 @@ import numpy as np
 
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
-from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import MedianCellScore, TopCellScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share, Use
 from modicum.release import Estimate, Record
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
@@ -141,9 +143,8 @@ def _share(split: BudgetSplit, label: str, strength: float) -> Share:
 def _count(split: BudgetSplit, records: int, label: str) -> Steps[tuple[int, float]]:
     """Draw a number of records, and return the deviation of its noise too."""
     share = _share(split, label, math.inf)
-    mechanism = split.spend(add_noise((records,), share, sensitivity=1))
-    (number,) = yield from draw(label, mechanism)
-    return number, mechanism.noise[0].variance ** 0.5
+    number, noise = yield from draw_count(split, records, share, label)
+    return number, noise.variance**0.5
 
 
 def _reading(place: str | Columns | None) -> Read[OctaveSummary]:

@@ -32,10 +32,9 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting, draw_radii, find_centre
-from modicum.statistics.count import draw_count
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
     Candidates,

@@ -30,10 +30,9 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting, find_centre
-from modicum.statistics.count import draw_count
 from modicum.statistics.drawn_interval import (
     COUNT_SHARE,
     INTERVAL_SHARE,

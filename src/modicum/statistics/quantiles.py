@@ -38,10 +38,9 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
-from modicum.statistics.count import draw_count
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary

@@ -26,8 +26,7 @@ from modicum.mechanisms.grids import IntervalGrid
 from modicum.mechanisms.scores import IntervalScore, LossScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
-from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.count import draw_count
+from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.vector_rounds import VectorRounds, VectorSetting
 from modicum.statistics.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
 from modicum.status import OK, Status, unseen

@@ -30,7 +30,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import spec
 from modicum.statistics.bounds import (
     COLLAPSED_BITS,
@@ -45,7 +45,6 @@ from modicum.statistics.bounds import (
     home_of,
     look_elsewhere,
 )
-from modicum.statistics.count import draw_count
 from modicum.statistics.outside import (
     APART,
     FEW,

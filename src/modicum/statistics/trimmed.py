@@ -37,9 +37,8 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics import spec
-from modicum.statistics.count import draw_count
 from modicum.statistics.drawn_interval import (
     COUNT_SHARE,
     INTERVAL_SHARE,

@@ -26,8 +26,7 @@ from modicum.mechanisms.additive import Additive, Noise, VectorNoise, add_noise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.split import BudgetSplit
-from modicum.runtime.steps import Steps, draw, read, read_both
-from modicum.statistics.count import draw_count
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.vector_schedule import (
     OUTSIDE,
     SUBSTEP,

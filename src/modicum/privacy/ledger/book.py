@@ -271,9 +271,9 @@ class Ledger:
         if key is not None:
             checked_name(key, "a key")
         with self._account(name, write=True) as (db, chain):
-            paid = None if key is None else chain.keyed(key, request)
-            if paid is not None:
-                return paid
+            known = None if key is None else chain.keyed(key, request)
+            if known is not None:
+                return known
             last, state = chain.last, chain.state()
             assert last is not None
             if cost.kind != state.budget.kind:
