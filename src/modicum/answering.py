@@ -25,7 +25,7 @@ def answered(query: Query[R], table: Table, unit: Unit, account: str) -> R:
     """Answer a query from a table; ``account`` says which budget counts what it costs."""
     source = open_source(table)
     check_column(source, query.place, query.lattice)
-    query = fitted(query, source, query.budget.kind)
+    query = fitted(query, source, query.budget.kind, unit)
     check_unit(source, unit)
     reader = TableReader(source, unit, [read_as(source, query.place, query.lattice)])
     runs = run({"answer": query}, reader, unit=unit, charge=lambda: None, entropy=SYSTEM)

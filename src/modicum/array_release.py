@@ -103,6 +103,7 @@ class ArrayEstimate(Estimate["ArrayRelease"]):
     status: Status
     method: str | None = None
     lattice: Lattice | None = None
+    limit: int | None = None
 
     def width(self, level: float, tail: float | None) -> float:
         """Mean width of the intervals."""

@@ -202,12 +202,12 @@ def cost_of(queries: Iterable[object], kind: Kind) -> Budget:
     return total([_checked(query).event for query in queries], kind)
 
 
-def fitted(query: Query[R], source: Source, kind: Kind) -> Query[R]:
-    """A query as it is answered from a source, and charged to a kind of budget.
+def fitted(query: Query[R], source: Source, kind: Kind, unit: Unit) -> Query[R]:
+    """A query as it is answered from a source for a unit, and charged to a kind of budget.
 
     A budget that cannot be spent is refused.
     """
-    _checked(query)
+    query = _checked(query).for_unit(unit)
     if not isinstance(query.place, Columns):
         return query
     return query.of_width(width_of(source, query.place), kind)

@@ -173,7 +173,8 @@ class Curator(Statistics):
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
-        queries = {name: fitted(q, self._source, self._kind) for name, q in queries.items()}
+        fit = partial(fitted, source=self._source, kind=self._kind, unit=self._unit)
+        queries = {name: fit(query) for name, query in queries.items()}
         with self._charging(queries, self._unit) as pending:
             done: Mapping[str, R] | None = pending.done
             if done is not None:
@@ -380,6 +381,7 @@ def recorded(
         lattice=live.answer.lattice or query.lattice,
         ranged=query.ranged,
         found=live.answer.lattice is not None,
+        limit=live.answer.limit,
         method=live.answer.method or query.method,
         transcript=tuple(live.transcript),
         engine=source.engine,

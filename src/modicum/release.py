@@ -83,7 +83,8 @@ class Estimate(ABC, Generic[R_co]):
 
     ``error_model`` is what intervals are computed from, and ``status`` says whether the answer can
     be used, from released quantities alone. ``method`` names what answered, and ``lattice`` has the
-    range that was found, if the query left them open.
+    range that was found, if the query left them open; ``limit`` is how many rows of a person count
+    at most, if that was found.
     """
 
     __slots__ = ()
@@ -91,6 +92,7 @@ class Estimate(ABC, Generic[R_co]):
     status: Status
     method: str | None = None
     lattice: Lattice | None = None
+    limit: int | None = None
 
     @abstractmethod
     def width(self, level: float, tail: float | None) -> float:
@@ -122,6 +124,7 @@ class ScalarEstimate(Estimate["Release"]):
     error_model: ScalarErrorModel
     status: Status
     lattice: Lattice | None = None
+    limit: int | None = None
 
     def width(self, level: float, tail: float | None) -> float:
         """Width of the interval."""
@@ -188,6 +191,9 @@ class Record:
         False if the randomness was a test's: the release then protects nobody.
     version : str
         Version of modicum.
+    limit : int or None
+        How many rows of a person count at most, at random, if that was found; ``None`` if all rows
+        count as they are, or as the unit says.
     """
 
     statistic: str
@@ -206,6 +212,7 @@ class Record:
     private: bool
     version: str
     found: bool = field(default=False, kw_only=True)
+    limit: int | None = field(default=None, kw_only=True)
 
     @property
     def neighbours(self) -> str:
@@ -272,6 +279,9 @@ class Record:
             f"  method         {self.method}{where}",
             f"  account        {self.account}",
         ]
+        if self.limit is not None:
+            rows = "one row" if self.limit == 1 else f"at most {self.limit:,} rows"
+            lines.insert(2, f"  rows           {rows} of each person, at random: found")
         if self.step_words:
             lines.insert(2, f"  step           {self.step_words}")
         if self.status != "ok":
@@ -297,6 +307,7 @@ class Record:
             "unit_column": self.unit.column,
             "within": None if self.within is None else list(self.within),
             **({"range_found": list(self.range_found)} if self.range_found else {}),
+            **({} if self.limit is None else {"limit_found": self.limit}),
             "step": None if self.lattice is None else self.lattice.step,
             "method": self.method,
             "status": self.status,

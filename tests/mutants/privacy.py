@@ -61,17 +61,17 @@ FAULTS = (
     Fault(
         "swap-in-zcdp",
         "An exchange costs 2 ρ, not 4 ρ.",
-        f"{_EVENT}:ZCDP.swapped",
-        "4 * self.rho",
-        "2 * self.rho",
+        f"{_EVENT}:ZCDP.for_records",
+        "self.rho * records**2",
+        "self.rho * records",
         _EVENTS,
     ),
     Fault(
         "swap-of-delta",
         "An exchange costs 2 δ, not (1 + e^ε) δ.",
-        f"{_EVENT}:ApproxDP.swapped",
-        "(1 + exp_above(self.epsilon))",
-        "2",
+        f"{_EVENT}:ApproxDP.for_records",
+        "exp_above(i * self.epsilon)",
+        "1",
         _EVENTS,
     ),
     Fault(

@@ -31,7 +31,7 @@ from modicum.sources.persons import (
     records_on,
 )
 from modicum.sources.reader import read
-from modicum.summaries.base import Read
+from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.exact.goodness import ACCEPT, REJECT, p_value
@@ -430,7 +430,7 @@ def test_totals_are_those_of_plain_python(rule, rows, lattice, cut) -> None:
     x = np.array([value for _, value in rows])
     for part in (slice(cut), slice(cut, None)):
         totals.add(codes[part], x[part])
-    records = totals.records(rule, 5)
+    records = totals.records(RecordRule(rule), 5)
     assert len(records) == 5
     plain = [(None if code < 0 else code, None, value) for code, value in rows]
     # On the way to a summary a record is rounded again, which changes nothing.

@@ -49,22 +49,22 @@ def measure(
     mechanisms: Sequence[Mechanism[Any]],
     pairs: NDArray[np.intp],
     *,
+    event: Event,
     renyi: bool,
     forced: Sequence[Any],
     width: int,
 ) -> Measured:
     """Compare the mechanisms that wait for an outcome, one for each data set.
 
-    They have the same public parameters. ``pairs``, of shape (m, 2), has positions of neighbours.
-    ``renyi`` says whether Rényi divergences are wanted whatever the event. The outcomes ``forced``
-    are explored in any case, and up to ``width`` others.
+    They have the same public parameters, and claim to be an ``event``. ``pairs``, of shape (m, 2),
+    has positions of neighbours. ``renyi`` says whether Rényi divergences are wanted whatever the
+    event. The outcomes ``forced`` are explored in any case, and up to ``width`` others.
 
     The outcomes considered are the joined probes of all the mechanisms: more than a pair's own, and
     the same for every pair, so a branch is explored once for all of them. A product mechanism is
     measured factor by factor: extreme log ratios and Rényi divergences of independent factors add
     up.
     """
-    event = mechanisms[0].event
     split = [mechanism.factors() for mechanism in mechanisms]
     joined = bool(split[0])
     columns = [

@@ -18,6 +18,7 @@ from modicum.charging import fitted
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.privacy.event import Event
+from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.replay import Run
@@ -55,7 +56,7 @@ class Remembered:
 
     def fitted(self, query: Query[R]) -> Query[R]:
         """Return a query as the live runner would answer it."""
-        return fitted(query, self._source, query.budget.kind)
+        return fitted(query, self._source, query.budget.kind, Unit())
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the reads."""

@@ -68,6 +68,7 @@ class Search:
         step = measure(
             mechanisms,
             self._pairs,
+            event=runs[0].event,
             renyi=self._concentrated,
             forced=self._forced(label, mechanisms[0]),
             width=self._widths[min(len(branch.draws), len(self._widths) - 1)],

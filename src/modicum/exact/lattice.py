@@ -19,6 +19,8 @@ _INDEX_BITS = 51
 # 1.5 * 2^52 step + 2^51 step = 2^53 step has to stay below 2^1024, and 1/step has to be finite.
 _LARGEST_EXPONENT = 970
 _SMALLEST_EXPONENT = -1000
+WIDEST = math.ldexp(1.0, _LARGEST_EXPONENT + _INDEX_BITS)
+"""The furthest end of a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,25 @@ class Lattice:
     def coarse(self) -> bool:
         """Whether the step is wider than it has to be: rounding to it may show."""
         return self.step > _finest_step(self.lo, self.hi)
+
+    def widened(self, octaves: int) -> Lattice:
+        """Return one of sums of values: ends other than 0 are 2^octaves times as far out.
+
+        An end on the other side of zero stays, as a sum of values beyond it is beyond it too. The
+        step is coarser if it has to be, and the largest range that a lattice can have is the most.
+
+        Examples
+        --------
+        >>> Lattice.within((-1, 8), step=1).widened(2)
+        Lattice(lo=-4.0, hi=32.0, step=1.0)
+        >>> Lattice.within((4, 8)).widened(51).step
+        8.0
+        """
+        lo, hi = (
+            min(x * sign * 2.0**octaves, WIDEST) * sign if x * sign > 0 else x
+            for x, sign in ((self.lo, -1), (self.hi, 1))
+        )
+        return Lattice(lo, hi, max(self.step, _finest_step(lo, hi)))
 
     @property
     def linear(self) -> Lattice:
@@ -208,7 +229,7 @@ def _check_range(lo: float, hi: float) -> None:
         raise InvalidArgument(
             f"within must be (lowest, highest) with lowest < highest, got ({lo!r}, {hi!r})"
         )
-    if max(-lo, hi) > math.ldexp(1.0, _LARGEST_EXPONENT + _INDEX_BITS):
+    if max(-lo, hi) > WIDEST:
         raise InvalidArgument(
             f"within must lie inside ±2^{_LARGEST_EXPONENT + _INDEX_BITS} (2.2e307) "
             f"to be rounded safely, got ({lo!r}, {hi!r})"

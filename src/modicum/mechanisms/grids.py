@@ -10,6 +10,7 @@ import functools
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 
 Integers = NDArray[np.int64]
+
+HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a prior of 1/r
 
 _PARTS = 16  # of an interval
 _LEAST = 4  # a part of the narrowest interval is one lattice step

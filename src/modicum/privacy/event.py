@@ -85,6 +85,9 @@ class Event(ABC):
         """
 
     @abstractmethod
+    def for_records(self, records: int) -> Self:
+        """What all the records of a person cost if this is the cost of one, by group privacy."""
+
     def swapped(self) -> Self:
         """Cost of the same release when neighbours replace one unit instead of adding one.
 
@@ -96,6 +99,7 @@ class Event(ABC):
         >>> PureDP(Fraction(1)).swapped()
         PureDP(epsilon=Fraction(2, 1))
         """
+        return self.for_records(2)
 
     @abstractmethod
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
@@ -148,8 +152,8 @@ class PureDP(Event):
     def per_record(self, records: int) -> Self:
         return self.part(Fraction(1, records))
 
-    def swapped(self) -> Self:
-        return self.part(Fraction(2))
+    def for_records(self, records: int) -> Self:
+        return self.part(Fraction(records))
 
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         return np.maximum(high, -low)
@@ -175,8 +179,8 @@ class RangeDP(Event):
     def per_record(self, records: int) -> Self:
         return self.part(Fraction(1, records))
 
-    def swapped(self) -> Self:
-        return self.part(Fraction(2))
+    def for_records(self, records: int) -> Self:
+        return self.part(Fraction(records))
 
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         return high - low
@@ -214,8 +218,8 @@ class ZCDP(Event):
     def per_record(self, records: int) -> Self:
         return replace(self, rho=self.rho / Fraction(records) ** 2)
 
-    def swapped(self) -> Self:
-        return replace(self, rho=4 * self.rho)
+    def for_records(self, records: int) -> Self:
+        return replace(self, rho=self.rho * records**2)
 
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         assert renyi is not None
@@ -257,9 +261,9 @@ class ApproxDP(Event):
         one, all_of_them = exp_below(x, _DIGITS) - 1, exp_above(self.epsilon, _DIGITS) - 1
         return replace(self, epsilon=x, delta=short_below(self.delta * one / all_of_them))
 
-    def swapped(self) -> Self:
-        failing = short_above(self.delta * (1 + exp_above(self.epsilon)))
-        return replace(self, epsilon=2 * self.epsilon, delta=failing)
+    def for_records(self, records: int) -> Self:
+        failing = self.delta * sum(exp_above(i * self.epsilon) for i in range(records))
+        return replace(self, epsilon=records * self.epsilon, delta=short_above(failing))
 
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         raise InvalidArgument(

@@ -12,7 +12,7 @@ from modicum.privacy.event import Event
 NEIGHBOURS = "add-remove"
 """Neighbouring data sets differ by one unit's rows being present or absent."""
 
-Combine = Literal["mean", "sum"]
+Combine = Literal["mean", "sum", "all"]
 E = TypeVar("E", bound=Event)
 
 
@@ -29,8 +29,9 @@ class Unit:
         declaration by the caller.
     order_by : str or None
         Which rows of a person are kept: the lowest of this column; ``None``: a random choice.
-    combine : {"mean", "sum"} or None
-        All rows of a person become one record: their mean or sum.
+    combine : {"mean", "sum", "all"} or None
+        All rows of a person become one record: their mean or sum, or what the question makes of
+        all of them.
     groups : int
         With ``combine``, the most groups in which a person has a record; see `in_groups`.
     """
@@ -50,7 +51,10 @@ class Unit:
             if name is not None and not isinstance(name, str):
                 raise InvalidArgument(f"a unit goes by column names, got {type(name).__name__}")
         if self.combine is not None and self.combine not in get_args(Combine):
-            raise InvalidArgument(f"combine must be 'mean' or 'sum', got {self.combine!r}")
+            raise InvalidArgument(
+                "combine must be 'mean' or 'sum', or be left out for all rows of a person, "
+                f"got {self.combine!r}"
+            )
         if self.combine is not None and (self.rows > 1 or self.order_by is not None):
             raise InvalidArgument("combine= makes one record of all rows of a person")
         if self.column is not None and self.order_by == self.column:
@@ -63,6 +67,11 @@ class Unit:
             raise InvalidArgument(f"max_groups must be a positive integer, got {self.groups!r}")
         if self.groups > 1 and self.combine is None:
             raise InvalidArgument("rows that are not combined are bounded over all groups together")
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows of a person count, as the question bounds them."""
+        return self.combine == "all"
 
     def in_groups(self, most: int) -> Unit:
         """The same unit with a record in each of at most ``most`` groups.
@@ -94,7 +103,8 @@ class Unit:
         person = f"one person ({self.column})"
         if self.combine is not None:
             each = "" if self.groups == 1 else f" in each of at most {self.groups} groups"
-            return f"{person} with the {self.combine} of their rows{each}"
+            rows = "all their rows" if self.whole else f"the {self.combine} of their rows"
+            return f"{person} with {rows}{each}"
         rows = "row" if self.rows == 1 else "rows"
         rule = "at random" if self.order_by is None else f"the first by {self.order_by}"
         return f"{person} with at most {self.rows} {rows} each, {rule}"
@@ -104,7 +114,8 @@ class Unit:
             return f"unit_of(rows={self.rows})"
         if self.combine is not None:
             each = "" if self.groups == 1 else f".in_groups({self.groups})"
-            return f"unit_of({self.column!r}, combine={self.combine!r}){each}"
+            rule = "" if self.whole else f", combine={self.combine!r}"
+            return f"unit_of({self.column!r}{rule}){each}"
         order = "" if self.order_by is None else f", order_by={self.order_by!r}"
         return f"unit_of({self.column!r}, max_rows={self.rows}{order})"
 
@@ -119,9 +130,9 @@ def unit_of(
 ) -> Unit:
     """Declare the privacy unit.
 
-    Prefer ``unit_of(column, ...)`` where a column says whose a row is: then the bound on a
-    person's share is kept, whatever the table holds, and not only declared. Which rule is better
-    depends on the question: ``combine="mean"`` asks about persons, ``max_rows`` about rows.
+    Name the column that says whose a row is, and nothing else: all rows of a person count, and how
+    far one person may move an answer is found with a part of the cost. Sums, counts and means bound
+    what a person has of them, and all other statistics how many rows; see Notes.
 
     Parameters
     ----------
@@ -130,17 +141,18 @@ def unit_of(
     rows : int
         Without a column: the most rows that one person owns in the table, as you declare. Nothing
         checks it.
-    max_rows : int
-        With a column: at most so many rows of each person are kept. A person's share is then
-        ε/max_rows (ρ/max_rows²) a row, so many rows cost accuracy, and few drop data.
+    max_rows : int, optional
+        With a column, for a question about few rows of each person: at most so many rows of each
+        person are kept. A person's share is then ε/max_rows (ρ/max_rows²) a row, so many rows cost
+        accuracy, and few drop data.
     order_by : str, optional
         With ``max_rows``: the rows with the lowest values of this column are kept, numbers, dates
         or times; rows without one come last, and ties go to the lowest values of the columns
         that are read. Without it the rows are chosen uniformly at random, anew for every release.
-    combine : {"mean", "sum"}
-        With a column: each person's values become one record, their mean (rounded down to the
-        lattice of the release) or their sum (clamped to its range). A person without values is
-        missing. Each record has the whole ε.
+    combine : {"mean", "sum"}, optional
+        With a column, for a question about persons in place of rows: each person's values become
+        one record, their mean (rounded down to the lattice of the release) or their sum (clamped to
+        its range). A person without values is missing. Each record has the whole ε.
 
     Returns
     -------
@@ -150,10 +162,21 @@ def unit_of(
     Raises
     ------
     InvalidArgument
-        Unless exactly one rule is named: ``rows``, or a column with ``max_rows`` or ``combine``.
+        Unless ``rows`` or a column is named, and at most one of ``max_rows`` and ``combine``.
+
+    Notes
+    -----
+    A mean is that of all rows: a private centre plus the sum of all persons' deviations from it,
+    divided by the number of rows, where a person's deviation and rows are clipped. Nobody's rows
+    are dropped, so a mean is not biased if the number of rows goes with the value. Other statistics
+    keep a number of each person's rows, at random, that few persons exceed; their intervals are for
+    the rows that are kept. The release shows what was found. Its guarantee is for all rows of a
+    person, whatever their number.
 
     Examples
     --------
+    >>> print(unit_of("person_id"))
+    one person (person_id) with all their rows
     >>> print(unit_of("person_id", max_rows=5, order_by="day"))
     one person (person_id) with at most 5 rows each, the first by day
     >>> print(unit_of("person_id", combine="mean"))
@@ -169,15 +192,20 @@ def unit_of(
                 "unit_of('person_id', max_rows=5)"
             )
         if rows is None:
-            raise InvalidArgument("name a rule: rows=, or a column with max_rows= or combine=")
+            raise InvalidArgument(
+                "say whose a row is: unit_of('person_id'), or unit_of(rows=5) if no column does"
+            )
         return Unit(rows)
     if rows is not None:
         raise InvalidArgument(
             f"rows={rows!r} is a declaration, for tables that name no persons: with the column "
-            f"{column!r} give max_rows= or combine="
+            f"{column!r} leave it out, or give max_rows="
         )
-    if (max_rows is None) == (combine is None):
-        raise InvalidArgument("with a column give either max_rows= or combine=")
+    if max_rows is not None and combine is not None:
+        raise InvalidArgument("give max_rows= or combine=, or neither for all rows of a person")
+    if max_rows is None and order_by is not None:
+        raise InvalidArgument("order_by= says which rows are kept: give max_rows= too")
+    combine = combine or ("all" if max_rows is None else None)
     return Unit(1 if max_rows is None else max_rows, column, order_by, combine)
 
 

@@ -13,6 +13,7 @@ from modicum.exact.octaves import OCTAVES
 from modicum.privacy.accountant import approx_to_zcdp
 from modicum.privacy.budget import APPROX_KIND, Budget, Kind
 from modicum.privacy.event import ZCDP, ApproxDP, Event, event_of
+from modicum.privacy.unit import Unit
 from modicum.release import Estimate, Record, Release
 from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
@@ -37,6 +38,9 @@ class Query(Generic[R_co]):
         What the whole release may cost the privacy unit.
     begin : callable
         Starts a fresh run of the estimator, given the event one row may cost.
+    begin_of_persons : callable or None
+        The same where all rows of a person are one record, given what a person may cost; see
+        :meth:`for_unit`.
     release : type of Record
         The type of its release.
     options : object
@@ -61,6 +65,15 @@ class Query(Generic[R_co]):
     ranged: bool = True
     turn: Fraction | None = None
     rho: Fraction | None = None
+    begin_of_persons: Callable[[Event], Steps[Estimate[R_co]]] | None = field(
+        default=None, repr=False
+    )
+
+    def for_unit(self, unit: Unit) -> Self:
+        """The query as it is answered for a unit."""
+        if not unit.whole or self.begin_of_persons is None:
+            return self
+        return replace(self, begin=self.begin_of_persons)
 
     @property
     def event(self) -> Event:

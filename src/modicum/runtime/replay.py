@@ -24,8 +24,9 @@ class Run:
 
     ``trail`` is what an observer may know of the steps so far: every read, and the label,
     mechanism, event and public parameters of each draw. It must not depend on the data. ``waiting``
-    is the mechanism that waits for an outcome, and ``answer`` the estimate, if the run finished.
-    ``log_densities`` are the log probabilities of the outcomes that :func:`replay` gave, in order.
+    is the mechanism that waits for an outcome, at the cost ``event``, and ``answer`` the estimate,
+    if the run finished. ``log_densities`` are the log probabilities of the outcomes that
+    :func:`replay` gave, in order.
     """
 
     def __init__(self, query: Query[Any], event: Event, reader: Reader) -> None:
@@ -34,6 +35,7 @@ class Run:
         self.trail: list[object] = []
         self.log_densities: list[float] = []
         self.waiting: Mechanism[Any] | None = None
+        self.event = event
         self.answer: Estimate[Any] | None = None
         self.give(None)
 
@@ -53,8 +55,8 @@ class Run:
                 return
             if isinstance(step, Draw):
                 public = {name: repr(value) for name, value in step.mechanism.public().items()}
-                self.trail.append((step.label, step.mechanism.name, step.mechanism.event, public))
-                self.waiting = step.mechanism
+                self.trail.append((step.label, step.mechanism.name, step.event, public))
+                self.waiting, self.event = step.mechanism, step.event
                 return
             self.trail.append(step.reads)
             # Subsamples are only summed over in a replay, never drawn: no entropy is used.

@@ -54,7 +54,7 @@ class LiveRun:
 
     def spend(self, step: Draw) -> Mechanism[Any]:
         """Subtract the cost of a draw from the allowance, and return its mechanism."""
-        self._left -= step.mechanism.event.cost(self.allowance.kind).amount
+        self._left -= step.event.cost(self.allowance.kind).amount
         if self._left < 0:
             raise AssertionError("a draw would cost more than was charged for its run")
         return step.mechanism
@@ -65,7 +65,7 @@ class LiveRun:
         parameters = {name: plain(value) for name, value in mechanism.public().items()}
         said = "" if step.words is None else step.words(outcome)
         self.transcript.append(
-            TranscriptEntry(step.label, mechanism.name, parameters, outcome, said, mechanism.event)
+            TranscriptEntry(step.label, mechanism.name, parameters, outcome, said, step.event)
         )
         self.resume(outcome)
 
@@ -152,7 +152,7 @@ class RunBatch:
         if (known := self._kept.get(ask)) is not None:
             return known
         for kept, summary in self._kept.items():
-            if (kept.column, kept.lattice) == (ask.column, ask.lattice):
+            if (kept.column, kept.lattice, kept.rule) == (ask.column, ask.lattice, ask.rule):
                 found = ask.reduction.follows_from(summary)
                 if found is not None:
                     return self._kept.setdefault(ask, found)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.base import Mechanism
+from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.summaries.base import Read
 
@@ -33,12 +33,19 @@ class Reads:
 class Draw:
     """A mechanism to sample once, with the name of the outcome in the transcript.
 
-    ``words`` says an outcome in the units of the data, from public parameters and outcomes only.
+    ``words`` says an outcome in the units of the data, from public parameters and outcomes only. A
+    person may have so many ``records`` in what it draws from, as the run's unit bounds them.
     """
 
     label: str
     mechanism: Mechanism[Any]
     words: Callable[[Any], str] | None = None
+    records: int = 1
+
+    @property
+    def event(self) -> Event:
+        """What the draw costs all the records of a person together."""
+        return self.mechanism.event.for_records(self.records)
 
 
 Step = Reads | Draw
@@ -75,8 +82,13 @@ def draw_count(
     return noisy, mechanism.noise[0]
 
 
-def reading(lattice: Lattice, steps: Steps[T]) -> Steps[T]:
-    """Carry out the steps of an estimator with its data read on another lattice."""
+def reading(
+    change: Callable[[Read[Any]], Read[Any]], steps: Steps[T], records: int = 1
+) -> Steps[T]:
+    """Carry out the steps of an estimator with other data read in place of its own.
+
+    Of these a person may have so many ``records``.
+    """
     received = None
     while True:
         try:
@@ -84,5 +96,7 @@ def reading(lattice: Lattice, steps: Steps[T]) -> Steps[T]:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         if isinstance(step, Reads):
-            step = Reads(tuple(replace(ask, lattice=lattice) for ask in step.reads))
+            step = Reads(tuple(change(ask) for ask in step.reads))
+        else:
+            step = replace(step, records=step.records * records)
         received = yield step

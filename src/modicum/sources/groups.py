@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar
@@ -25,16 +25,22 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
-from modicum.sources.base import CHUNK, Floats, Source, rows_of, suppress_warnings
-from modicum.sources.labels import Coder, Dictionary, Label, LabelValues
+from modicum.sources.base import CHUNK, Chunk, Floats, Source, rows_of, suppress_warnings
+from modicum.sources.labels import Coder, Dictionary, Label, LabelValues, label_bytes
 from modicum.sources.persons import (
+    RECORDS,
+    Made,
     OnLattice,
     PersonRecords,
     few_rows,
     kept_rows,
+    made_of,
+    of_records,
+    places_of,
     records_on,
     table_of,
     together,
+    values_of,
 )
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, as_counted, named_columns
 from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
@@ -61,10 +67,10 @@ def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) ->
         )
     if unit.combine is None and max_groups is not None:
         raise InvalidArgument(
-            "max_groups= is for a unit with combine=: here the rows of a person are bounded over "
-            "all groups together"
+            "max_groups= is not for a unit with max_rows=: here the rows of a person are bounded "
+            "over all groups together"
         )
-    if unit.combine is not None and max_groups is None:
+    if unit.combine is not None and not unit.whole and max_groups is None:
         raise InvalidArgument(
             f"combine={unit.combine!r} makes one record of a person's rows in each group: say in "
             "how many groups one person may count, for example max_groups=1"
@@ -278,10 +284,11 @@ class PersonGroups(GroupReader):
     once, at the first pass, and holds for all columns and passes. A person has a group if they have
     a row with its key, whatever its values.
 
-    The unit has ``combine``. Rows with other keys, or no key, are dropped before anything else.
+    The unit has ``combine``. Rows with other keys, or no key, are dropped before anything else. A
+    rule may keep some rows of each person in each group, in place of one record.
     """
 
-    __slots__ = ("_chosen", "_pairs", "_persons", "_readers")
+    __slots__ = ("_chosen", "_pairs", "_persons", "_readers", "_totals")
 
     def __init__(
         self,
@@ -296,52 +303,86 @@ class PersonGroups(GroupReader):
         # Kept between passes, so that a pair has one number whatever the order of the rows.
         self._persons, self._pairs = Dictionary(), Dictionary()
         self._chosen: tuple[Integers, Integers] | None = None
-        self._readers: dict[OnLattice, GroupReader] = {}
+        self._totals: dict[OnLattice, PersonRecords] = {}
+        self._readers: dict[Made | int, GroupReader] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
-        places = [(ask.column, ask.lattice) for _, ask in reads]
-        self._combine(
-            [each for each in dict.fromkeys(places) if each not in self._readers], entropy
-        )
-        return together(places, reads, lambda place, some: self._readers[place].read(some, entropy))
+        made = [made_of(self._unit, ask) for _, ask in reads]
+        self._sum(places_of(made))
+        for each in dict.fromkeys(made):
+            if each not in self._readers:
+                self._readers[each] = self._reader(each, entropy)
+
+        def answer(each: Made | int, some: list[tuple[int, Read[Any]]]) -> list[Any]:
+            groups, asked = zip(*some, strict=True)
+            of_groups = list(zip(groups, of_records(each, asked), strict=True))
+            return self._readers[each].read(of_groups, entropy)
+
+        return together(made, reads, answer)
 
     def chosen(self, entropy: Entropy) -> Integers:
         """Return the groups that are kept, once for each person in them; sensitive."""
-        self._totals([(None, None)])
+        self._sum([(None, None)])
         return self._choice(entropy)[1]
 
-    def _combine(self, wanted: Sequence[OnLattice], entropy: Entropy) -> None:
-        if not wanted:
+    def _sum(self, places: Iterable[OnLattice]) -> None:
+        """Sum what every person has of columns in each group, in one pass."""
+        totals = {each: records_on(each[1]) for each in places if each not in self._totals}
+        if not totals:
             return
-        combine = self._unit.combine
-        assert combine is not None
-        totals = self._totals(wanted)
-        pairs, groups = self._choice(entropy)
-        for (column, lattice), each in totals.items():
-            # No name of the table can be in the way of this one.
-            by = f"group of {column!r}"
-            values: dict[str, NDArray[Any]] = {by: groups}
-            if column is not None:
-                values[column] = each.records(combine, len(self._pairs))[pairs]
-            view = table_of(self._source, len(groups), values)
-            self._readers[column, lattice] = GroupReader(
-                view, Unit(), by, range(len(self._keys)), [column]
-            )
+        with suppress_warnings():
+            for there, pairs, chunk in self._chunks([column for column, _ in totals]):
+                for (column, _), each in totals.items():
+                    each.add(pairs, chunk[column][there])
+        self._totals |= totals
 
-    def _totals(self, wanted: Sequence[OnLattice]) -> dict[OnLattice, PersonRecords]:
+    def _chunks(
+        self, columns: Sequence[str | None]
+    ) -> Iterator[tuple[NDArray[np.bool_], Integers, Chunk]]:
+        """Yield which rows of a chunk are a person's in a group, their pairs, and the chunk."""
         person = self._unit.column
         assert person is not None
         labels: dict[str, Coder] = {person: self._persons, self._by: self._places}
-        totals = {place: records_on(place[1]) for place in wanted}
-        with suppress_warnings():
-            for chunk in self._source.chunks(list(dict.fromkeys(c for c, _ in wanted)), labels):
-                who, group = chunk[Label(person)], chunk[Label(self._by)]
-                there = (who >= 0) & (group >= 0)
-                pairs = self._pairs.codes(who[there] * len(self._keys) + group[there])
-                for (column, _), each in totals.items():
-                    each.add(pairs, chunk[column][there])
-        return totals
+        for chunk in self._source.chunks(list(dict.fromkeys(columns)), labels):
+            who, group = chunk[Label(person)], chunk[Label(self._by)]
+            there = (who >= 0) & (group >= 0)
+            yield there, self._pairs.codes(who[there] * len(self._keys) + group[there]), chunk
+
+    def _reader(self, made: Made | int, entropy: Entropy) -> GroupReader:
+        """Return the reader of the records that a rule makes, by the groups that are kept."""
+        pairs, groups = self._choice(entropy)
+        if isinstance(made, int):
+            columns: list[str | None] = [*self._columns]
+            groups, *kept = self._rows(pairs, made, entropy)
+            values = dict(zip(self._columns, kept, strict=True))
+        else:
+            columns = [RECORDS]
+            records = self._totals[made[0], values_of(*made)].records(made[2], len(self._pairs))
+            values = {RECORDS: records[pairs]}
+        by = f"group of {columns!r}"  # no name of the table can be in the way of this one
+        view = table_of(self._source, len(groups), {by: groups, **values})
+        return GroupReader(view, Unit(), by, range(len(self._keys)), columns)
+
+    def _rows(self, pairs: Integers, most: int, entropy: Entropy) -> list[NDArray[Any]]:
+        """Return the groups and the columns of at most so many rows of each kept pair."""
+        kept = np.zeros(len(self._pairs), dtype=bool)
+        kept[pairs] = True
+
+        def parts() -> Iterator[tuple[Integers, None, list[NDArray[Any]]]]:
+            for there, codes, chunk in self._chunks([*self._columns]):
+                group = chunk[Label(self._by)][there]
+                values = [chunk[name][there] for name in self._columns]
+                yield np.where(kept[codes], codes, -1), None, [group, *values]
+
+        found = few_rows(most, parts(), _PairLabels(self), entropy, self._key)
+        return found[1:] or [np.empty(0, np.int64)] * (1 + len(self._columns))
+
+    def pair_labels(self) -> list[str]:
+        """Return labels of the pairs of a person and a group, the same in every process."""
+        persons, numbers = self._persons.keys(), self._pairs.keys()
+        places = (divmod(each, len(self._keys)) for each in numbers)
+        return [f"{group} {label_bytes(persons[who]).hex()}" for who, group in places]
 
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
         """Choose groups of each person: the numbers of the pairs that are kept, and the groups."""
@@ -354,6 +395,13 @@ class PersonGroups(GroupReader):
             )
             self._chosen = pairs, groups
         return self._chosen
+
+
+class _PairLabels:
+    """The labels of a reader's pairs, made when they are needed."""
+
+    def __init__(self, reader: PersonGroups) -> None:
+        self.keys = reader.pair_labels
 
 
 _DENSE = 16  # entries of a table for each key, if a table is to be used

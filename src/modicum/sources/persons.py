@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
-from modicum.privacy.unit import Combine, Unit
+from modicum.privacy.unit import Unit
 from modicum.sources.arrays import array_column
 from modicum.sources.base import Floats, MemorySource, Source, suppress_warnings
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Label, label_bytes
@@ -32,7 +33,8 @@ from modicum.sources.reader import (
     named_columns,
     read,
 )
-from modicum.summaries.base import LIMB, Columns, Integers, Read, Sensitive
+from modicum.summaries.base import LIMB, Columns, Integers, Read, RecordRule, Sensitive
+from modicum.summaries.sums import Count
 
 K = TypeVar("K", bound=Hashable)
 A = TypeVar("A")
@@ -40,7 +42,33 @@ A = TypeVar("A")
 OnLattice = tuple[str | None, Lattice | None]
 """A column, and the lattice of its values (``None`` if only their number matters)."""
 
+Made = tuple[str | None, Lattice | None, RecordRule]
+"""A column, the lattice of the records, and the rule that makes them."""
+
+RECORDS = "record"  # the name of their column
+
 _ROWS = Unit()
+
+
+def made_of(unit: Unit, ask: Read[Any]) -> Made | int:
+    """Return what a read is of: records that a rule makes, or so many rows of each person."""
+    rule = ask.rule
+    if rule is None and (unit.combine is None or unit.combine == "all"):
+        return unit.rows
+    if rule is None:
+        rule = RecordRule(unit.combine)  # type: ignore[arg-type]
+    return rule.most if rule.kind == "rows" else (ask.column, ask.lattice, rule)
+
+
+def values_of(column: str | None, lattice: Lattice | None, rule: RecordRule) -> Lattice | None:
+    """Return the lattice on which the values of a read are summed."""
+    return Read(column, lattice, Count(), rule=rule).of_values
+
+
+def places_of(made: Iterable[Made | int]) -> list[OnLattice]:
+    """Return what has to be summed for each person, each once."""
+    places = [(each[0], values_of(*each)) for each in made if not isinstance(each, int)]
+    return list(dict.fromkeys(places))
 
 
 def check_unit(source: Source, unit: Unit) -> None:
@@ -55,13 +83,15 @@ class TableReader(Sensitive):
     """Computes reductions of the records of a source, for one run.
 
     Records are rows, at most m rows of each person (the same ones for all passes and columns), or
-    one record a person (made for each column and lattice when it is first read).
-    :func:`check_unit` has checked the unit; ``columns`` are all that the run will read, as
-    :func:`~modicum.sources.reader.read_as` names them. ``key`` decides which rows are kept at
-    random; without it a choice is fresh.
+    one record a person (made for each column, lattice and rule when it is first read, of totals
+    that are summed once). :func:`check_unit` has checked the unit; ``columns`` are all that the run
+    will read, as :func:`~modicum.sources.reader.read_as` names them. ``key`` decides which rows are
+    kept at random; without it a choice is fresh.
     """
 
-    __slots__ = ("_columns", "_combined", "_kept", "_key", "_scope", "_source", "_unit")
+    __slots__ = (
+        "_columns", "_key", "_persons", "_scope", "_source", "_tables", "_totals", "_unit"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -70,18 +100,20 @@ class TableReader(Sensitive):
         columns: Sequence[Column] = (),
         key: int | None = None,
     ) -> None:
-        if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
+        vectors = any(isinstance(each, Columns) for each in columns)
+        if vectors and unit.combine is not None and not unit.whole:
             raise InvalidArgument(
-                "a person's rows are not combined into one vector: use "
-                "unit_of(column, max_rows=...), or combine them beforehand"
+                "a person's rows are not combined into one vector: leave out combine=, or combine "
+                "them beforehand"
             )
         self._source = source
         self._unit = unit
         self._columns = named_columns(columns)
         self._key = key
         self._scope: Scope | None = None  # of a table whose rows stay where they are
-        self._kept: Source | None = None
-        self._combined: dict[OnLattice, Source] = {}
+        self._persons = Dictionary()
+        self._totals: dict[OnLattice, PersonRecords] = {}
+        self._tables: dict[Made | int, Source] = {}  # by the rule, or the most rows that are kept
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         source, unit = self._source, self._unit
@@ -93,34 +125,45 @@ class TableReader(Sensitive):
                 self._scope = Scope.of(unit, self._columns, entropy)
             return source.answer(self._scope, [(0, ask) for ask in reads], entropy)
         reads = [as_counted(source, ask) for ask in reads]
-        if unit.combine is not None:
-            places = [(ask.column, ask.lattice) for ask in reads]
-            self._combine([each for each in dict.fromkeys(places) if each not in self._combined])
-            return together(
-                places, reads, lambda place, some: read(self._combined[place], some, entropy)
-            )
-        if self._kept is None:
-            rows, kept = kept_rows(source, unit, self._columns, {}, entropy, self._key)
-            self._kept = table_of(source, rows, dict(zip(self._columns, kept, strict=True)))
-        return read(self._kept, reads, entropy)
+        made = [made_of(unit, ask) for ask in reads]
+        self._sum(places_of(made))
+        for each in dict.fromkeys(made):
+            if each not in self._tables:
+                self._tables[each] = self._table(each, entropy)
+        return together(
+            made,
+            reads,
+            lambda each, some: read(self._tables[each], of_records(each, some), entropy),
+        )
 
-    def _combine(self, wanted: Sequence[OnLattice]) -> None:
-        person, combine = self._unit.column, self._unit.combine
+    def _sum(self, places: Iterable[OnLattice]) -> None:
+        """Sum what every person has of columns, in one pass."""
+        person = self._unit.column
         assert person is not None
-        assert combine is not None
-        if not wanted:
+        totals = {each: records_on(each[1]) for each in places if each not in self._totals}
+        if not totals:
             return
-        persons = Dictionary()
-        totals = {place: records_on(place[1]) for place in wanted}
         with suppress_warnings():
-            columns = list(dict.fromkeys(column for column, _ in wanted))
-            for chunk in self._source.chunks(columns, {person: persons}):
+            columns = list(dict.fromkeys(column for column, _ in totals))
+            for chunk in self._source.chunks(columns, {person: self._persons}):
                 for (column, _), each in totals.items():
                     each.add(chunk[Label(person)], chunk[column])
-            for place, each in totals.items():
-                records = each.records(combine, len(persons))
-                values = {} if place[0] is None else {place[0]: records}
-                self._combined[place] = table_of(self._source, len(persons), values)
+        self._totals |= totals
+
+    def _table(self, made: Made | int, entropy: Entropy) -> Source:
+        if isinstance(made, int):
+            source, unit, names = self._source, self._unit, self._columns
+            rows, kept = kept_rows(source, unit, names, {}, entropy, self._key, most=made)
+            return table_of(self._source, rows, dict(zip(self._columns, kept, strict=True)))
+        totals = self._totals[made[0], values_of(*made)]
+        with suppress_warnings():
+            records = totals.records(made[2], len(self._persons))
+        return table_of(self._source, len(self._persons), {RECORDS: records})
+
+
+def of_records(made: Made | int, reads: Sequence[Read[Any]]) -> list[Read[Any]]:
+    """Return the reads as they are of a table of one record a person, or of some rows."""
+    return [ask if isinstance(made, int) else replace(ask, column=RECORDS) for ask in reads]
 
 
 def together(
@@ -147,12 +190,15 @@ def kept_rows(
     labels: Mapping[str, Coder],
     entropy: Entropy,
     key: int | None = None,
+    *,
+    most: int | None = None,
 ) -> tuple[int, list[NDArray[Any]]]:
-    """Return the number of rows that are left, at most ``unit.rows`` of each person, and the rows.
+    """Return the number of rows that are left, at most ``most`` of each person, and the rows.
 
-    These are the integers of ``labels``, and the columns. Ties go to the lowest label first, so
-    their order must be one of the labels, whatever else is in the table. The unit has a column, and
-    no ``combine``; ``key`` is as in :class:`TableReader`, and only without ``unit.order_by``.
+    ``None``: at most ``unit.rows``. These are the integers of ``labels``, and the columns. Ties go
+    to the lowest label first, so their order must be one of the labels, whatever else is in the
+    table. The unit has a column; ``key`` is as in :class:`TableReader`, and only without
+    ``unit.order_by``.
     """
     person, order = unit.column, unit.order_by
     assert person is not None
@@ -171,7 +217,7 @@ def kept_rows(
             yield chunk[Label(person)], None if place is None else chunk[place], values
 
     with suppress_warnings():
-        kept = few_rows(unit.rows, parts(), persons, entropy, key)
+        kept = few_rows(most or unit.rows, parts(), persons, entropy, key)
     kept = kept or [np.empty(0)] * (1 + len(labels) + len(columns))
     return len(kept[0]), kept[1:]
 
@@ -180,7 +226,7 @@ _Part = tuple[Integers, NDArray[Any] | None, list[NDArray[Any]]]
 
 
 def few_rows(
-    m: int, parts: Iterable[_Part], persons: Dictionary, entropy: Entropy, key: int | None
+    m: int, parts: Iterable[_Part], persons: Labels, entropy: Entropy, key: int | None
 ) -> list[NDArray[Any]]:
     """Return at most m rows of each person: the first in an order, or ones chosen at random.
 
@@ -198,6 +244,13 @@ def few_rows(
         else:
             rows.add(codes, values)
     return rows.kept()
+
+
+class Labels(Protocol):
+    """Labels of the persons of rows, by their codes."""
+
+    def keys(self) -> list[Any]:
+        """Return all labels, in the order of their codes."""
 
 
 class _Gathered(Sensitive):
@@ -281,7 +334,7 @@ class SampledRows(_Gathered):
 
     __slots__ = ("_key", "_persons")
 
-    def __init__(self, m: int, key: int, persons: Dictionary) -> None:
+    def __init__(self, m: int, key: int, persons: Labels) -> None:
         super().__init__(m)
         self._persons = persons
         self._key = key.to_bytes(32, "little")
@@ -357,12 +410,13 @@ class PersonRecords(Sensitive):
         np.add.at(self._counts, codes, 1)
         self._take(codes, x[present])
 
-    def records(self, combine: Combine, persons: int) -> Floats:
+    def records(self, rule: RecordRule, persons: int) -> Floats:
         """Return one number for each person, NaN without values."""
         self._counts = _grown(self._counts, persons)
         there = self._counts[:persons] > 0
         records = np.where(there, 0.0, np.nan)
-        records[there] = self._records(combine, there)
+        counts = self._counts[:persons][there]
+        records[there] = counts if rule.kind == "count" else self._records(rule, there, counts)
         return records
 
     @abstractmethod
@@ -370,8 +424,10 @@ class PersonRecords(Sensitive):
         """Take in values of known persons."""
 
     @abstractmethod
-    def _records(self, combine: Combine, there: NDArray[np.bool_]) -> Floats | float:
-        """Records of the persons that have values."""
+    def _records(
+        self, rule: RecordRule, there: NDArray[np.bool_], counts: Integers
+    ) -> Floats | float:
+        """Records of the persons that have values, and how many of them."""
 
 
 def records_on(lattice: Lattice | None) -> PersonRecords:
@@ -396,11 +452,11 @@ class PersonSizes(PersonRecords):
         self._octaves = _grown(self._octaves, len(self._counts))
         np.maximum.at(self._octaves, codes, OCTAVES.quantise(x))
 
-    def _records(self, combine: Combine, there: NDArray[np.bool_]) -> Floats:
+    def _records(self, rule: RecordRule, there: NDArray[np.bool_], counts: Integers) -> Floats:
         self._octaves = _grown(self._octaves, len(there))
         octaves = self._octaves[: len(there)][there]
-        if combine == "sum":
-            more = np.frexp(self._counts[: len(there)][there] - 1.0)[1]  # ceil(log2 m)
+        if rule.kind == "sum":
+            more = np.frexp(counts - 1.0)[1]  # ceil(log2 m)
             octaves = np.minimum(octaves + more * (octaves > 0), OCTAVES.last)
         return OCTAVES.least(octaves)
 
@@ -430,21 +486,27 @@ class PersonTotals(PersonRecords):
             np.add.at(self._highs, codes, q >> LIMB)
             np.add.at(self._lows, codes, q & _LOW)
 
-    def _records(self, combine: Combine, there: NDArray[np.bool_]) -> Floats | float:
+    def _records(
+        self, rule: RecordRule, there: NDArray[np.bool_], counts: Integers
+    ) -> Floats | float:
         if self._lattice is None:
             return 0.0
         self._highs, self._lows = (_grown(each, len(there)) for each in (self._highs, self._lows))
         highs, lows = self._highs[: len(there)][there], self._lows[: len(there)][there]
         highs, lows = highs + (lows >> LIMB), lows & _LOW
-        if combine == "mean":
+        if rule.kind == "mean":
             # floor((2^26 h + l) / n): of h = n a + r it is 2^26 a + floor((2^26 r + l) / n).
-            counts = self._counts[: len(there)][there]
             whole, rest = np.divmod(highs, counts)
             q = (whole << LIMB) + ((rest << LIMB) + lows) // counts
         else:
-            # 2^26 h + l, clamped to the range: beyond |h| = 2^26 it is beyond 2^51 anyway.
-            sums = (np.clip(highs, -1 << LIMB, 1 << LIMB) << LIMB) + lows
-            q = np.clip(sums, self._lattice.first, self._lattice.last)
+            # 2^26 h + l, less n times the centre: each half by itself, then the carry.
+            highs, lows = (
+                highs - counts * (rule.centre >> LIMB),
+                lows - counts * (rule.centre & _LOW),
+            )
+            highs, lows = highs + (lows >> LIMB), lows & _LOW
+            # Beyond 2^61 steps it is beyond every range of records: [unit.9].
+            q = (np.clip(highs, -1 << 35, 1 << 35) << LIMB) + lows
         records: Floats = q * self._lattice.step
         return records
 

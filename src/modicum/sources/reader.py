@@ -54,7 +54,8 @@ class Scope:
     ) -> Scope:
         """Return the scope of one run; rows that are kept at random are decided here."""
         owned = unit.column is not None
-        named = named_columns(columns) if owned and unit.combine is None else ()
+        keeps = owned and unit.combine in {None, "all"}
+        named = named_columns(columns) if keeps else ()
         key = entropy.bits(256) if owned and unit.order_by is None else None
         return cls(unit, tuple(named), by, tuple(keys), key)
 
@@ -189,7 +190,7 @@ def _rows_of(source: Source, column: Column, entropy: Entropy) -> ColumnRows:
 def check_asks(source: Source, reads: Sequence[Read[Any]]) -> None:
     """Check by the schema that all columns can be read for their reductions."""
     for ask in reads:
-        check_column(source, ask.place, ask.lattice)
+        check_column(source, ask.place, ask.of_values)
         if isinstance(source, RemoteSource) and ask.reduction.holds_rows:
             raise UnsupportedData(
                 "this statistic holds all rows in memory, and those of "
@@ -223,7 +224,7 @@ def check_columns(source: Source, columns: Columns) -> None:
 
 def as_counted(source: Source, ask: Read[Any]) -> Read[Any]:
     """Return a read with its column named as it is read."""
-    name = read_as(source, ask.column, ask.lattice)
+    name = read_as(source, ask.column, ask.of_values)
     return ask if name == ask.column else replace(ask, column=name)
 
 

@@ -23,7 +23,7 @@ proofs, with the same labels.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeVar
 
@@ -53,7 +53,7 @@ from modicum.statistics.split import (
     tail_weight,
 )
 from modicum.status import OK, Status
-from modicum.summaries.base import Read, Reduction
+from modicum.summaries.base import Read, RecordRule, Reduction
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
@@ -72,10 +72,11 @@ class Setting:
     column: str | None
     lattice: Lattice
     split: BudgetSplit
+    rule: RecordRule | None = field(default=None, kw_only=True)
 
     def ask(self, reduction: Reduction[S]) -> Read[S]:
         """Read a reduction of the column."""
-        return Read(self.column, self.lattice, reduction)
+        return Read(self.column, self.lattice, reduction, rule=self.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,7 @@ def draw_radii(
     share: Fraction,
     tilt: Fraction,
     power: float,
+    label: str | None = None,
 ) -> Steps[tuple[tuple[int, ...], Outside]]:
     """Draw a radius below and one above a centre, or one for both, and say what that implies.
 
@@ -209,7 +211,8 @@ def draw_radii(
             return f"few records exceed {radii[0]}"
         return f"few records are more than {radii[0]} below the centre, or {radii[1]} above"
 
-    drawn = yield from draw("radius" if len(outside) == 1 else "radii", mechanism, words)
+    label = label or ("radius" if len(outside) == 1 else "radii")
+    drawn = yield from draw(label, mechanism, words)
     released = Outside(
         radii=tuple(grid.radii[each] for each in drawn),
         widest=grid.radii[-1],

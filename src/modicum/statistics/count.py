@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modicum.mechanisms.additive import Noise
@@ -11,12 +11,15 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw_count, read
+from modicum.runtime.steps import Steps, draw_count, read, reading
 from modicum.statistics import spec
 from modicum.statistics.outside import Redrawn
+from modicum.statistics.persons import SIZES
+from modicum.statistics.split import BOTH_CLUSTERS
+from modicum.statistics.sum import SumErrorModel, adaptive_sum
 from modicum.statistics.texts import documented
 from modicum.status import OK
-from modicum.summaries.base import Read
+from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.sums import Count
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -87,6 +90,15 @@ def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), OK)
 
 
+def count_of_persons(column: str | None, event: Event) -> Steps[ScalarEstimate]:
+    """Count the rows, or values, of persons, each of whom is one record, the number of theirs."""
+    steps = adaptive_sum(column, SIZES, event, BOTH_CLUSTERS[0])  # [people.2]
+    found = yield from reading(lambda ask: replace(ask, rule=RecordRule("count")), steps)
+    assert isinstance(found.error_model, SumErrorModel)
+    error_model = replace(found.error_model, whole=True)
+    return replace(found, value=max(found.value, Fraction(0)), error_model=error_model)
+
+
 COUNT = spec.Row(
     "count",
     "noisy",
@@ -95,6 +107,7 @@ COUNT = spec.Row(
     "count of rows or of non-missing values",
     lambda column, _lattice, event, _options: noisy_count(column, event),
     needs_range=False,
+    of_persons=lambda column, _lattice, event, _options: count_of_persons(column, event),
 )
 
 

@@ -5,7 +5,7 @@ docs/proofs/geometric_mean.md has the proofs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modicum.exact.log_lattice import LogLattice
@@ -99,7 +99,9 @@ class LogarithmErrorModel:
 def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Steps[ScalarEstimate]:
     # [geometric_mean.3]
     steps = adaptive_mean(column, lattice.numbers, event, BOTH_CLUSTERS[0])
-    found = yield from reading(lattice, steps)  # [geometric_mean.2]
+    found = yield from reading(
+        lambda ask: replace(ask, lattice=lattice), steps
+    )  # [geometric_mean.2]
     value = Fraction(lattice.exp(float(found.value)))
     return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), found.status)
 

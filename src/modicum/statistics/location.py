@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.grids import HALF_LN2, RadiusGrid
 from modicum.mechanisms.selection import RadiusRanks
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -61,7 +61,7 @@ from modicum.statistics.monotone_statistic import (
 )
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.quantile import median
-from modicum.statistics.split import HALF_LN2, octaves, subsample_level
+from modicum.statistics.split import octaves, subsample_level
 from modicum.statistics.texts import documented
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary

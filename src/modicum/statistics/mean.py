@@ -52,6 +52,7 @@ from modicum.statistics.outside import (
     SizedByBounds,
     tail_in_words,
 )
+from modicum.statistics.person_mean import RowMeanErrorModel, mean_of_persons
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -314,6 +315,7 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean",
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
+        of_persons=mean_of_persons,
     ),
     SUBSET_MEAN,
     BOUNDED_MEAN,
@@ -337,6 +339,6 @@ True""",
             truth=true_mean,
             sampled=True,
         ),
-        error_model=(MeanErrorModel, SingleValueErrorModel),
+        error_model=(MeanErrorModel, SingleValueErrorModel, RowMeanErrorModel),
     ),
 )

@@ -25,6 +25,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.found_range import RangeNeeds, in_found_range
+from modicum.statistics.persons import in_found_limit, in_values
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 
@@ -97,6 +98,7 @@ def checked_level(level: object) -> float | None:
 
 Chosen = TypeVar("Chosen", bound=Options)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
+_Answer = Callable[[Any, Any, Event, Chosen], Steps[Estimate[R_co]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ class Row(Generic[Chosen, R_co]):
     9)/strength. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
     :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
-    statistic is about out of any lattice; of that one, itself.
+    statistic is about out of any lattice; of that one, itself. ``of_persons`` answers from all rows
+    of persons; without it, from a number of rows of each that is found.
     """
 
     statistic: str
@@ -129,6 +132,7 @@ class Row(Generic[Chosen, R_co]):
     of_rows: bool = False
     turn: Fraction | None = None
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
+    of_persons: Callable[[Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
 
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -144,28 +148,42 @@ class Row(Generic[Chosen, R_co]):
         if self.of_rows and not isinstance(place, Columns):
             place = Columns(None if place is None else (place,))
 
-        def begin(lattice: Lattice | None, event: Event) -> Steps[Estimate[R_co]]:
-            return self.begin(place, lattice, event, options)
-
-        def begin_in_found_range(event: Event) -> Steps[Estimate[R_co]]:
-            needs = RangeNeeds(options.spare, max(self.strength, options.strength))
-            return in_found_range(place, event, self.lattice_of, begin, needs)
-
         found = lattice is None and self.needs_range
         if found and not self.finds_range:
             raise InvalidArgument(f"{where} needs within=(lowest, highest), a range known as tight")
+
+        def begin(answer: _Answer[Chosen, R_co], event: Event) -> Steps[Estimate[R_co]]:
+            def on(lattice: Lattice | None, event: Event) -> Steps[Estimate[R_co]]:
+                return answer(place, lattice, event, options)
+
+            if not found:
+                return on(lattice, event)
+            needs = RangeNeeds(options.spare, max(self.strength, options.strength))
+            return in_found_range(place, event, self.lattice_of, on, needs)
+
+        of_rows = partial(begin, self.begin)
+        if isinstance(place, Columns):  # a person's largest row is not looked for
+            of_persons = partial(in_found_limit, of_rows)
+        else:
+            of_persons = partial(in_values, partial(begin, self.of_persons or self._in_found_limit))
         return Query(
             self.statistic,
             self.method,
             place,
             OCTAVES if found else lattice,
             budget,
-            begin_in_found_range if found else partial(begin, lattice),
+            of_rows,
             self.release,
             options,
             options.ranged and not found,
             self.turn,
+            begin_of_persons=of_persons,
         )
+
+    def _in_found_limit(
+        self, place: str | None, lattice: Lattice | None, event: Event, options: Chosen
+    ) -> Steps[Estimate[R_co]]:
+        return in_found_limit(lambda each: self.begin(place, lattice, each, options), event)
 
 
 @dataclass(frozen=True, slots=True)

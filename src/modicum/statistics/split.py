@@ -15,6 +15,7 @@ from typing import Literal
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grids import HALF_LN2
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.spec import Options
@@ -24,7 +25,6 @@ from modicum.summaries.tails import Tails, TailSummary
 
 Clusters = Literal["clip", "keep"]
 
-HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a tilt of 1
 # Prior costs of a quarter octave in the shape step: r^-0.7 inside, r^-2 outside.
 INNER_TILT = Fraction(7, 10) * HALF_LN2 / 2
 OUTER_TILT = HALF_LN2

@@ -30,7 +30,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both, reading
 from modicum.statistics import spec
 from modicum.statistics.bounds import (
     COLLAPSED_BITS,
@@ -58,6 +58,7 @@ from modicum.statistics.outside import (
     SizedByBounds,
     tail_in_words,
 )
+from modicum.statistics.persons import TOTALS
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -73,6 +74,7 @@ from modicum.statistics.split import (
 )
 from modicum.statistics.texts import documented
 from modicum.status import OK, Status
+from modicum.summaries.base import RecordRule
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
@@ -190,6 +192,15 @@ def _by_radius(
     return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, status))
 
 
+def sum_of_persons(
+    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
+) -> Steps[ScalarEstimate]:
+    """Estimate the sum of all rows of persons, each of whom is one record, the sum of theirs."""
+    rule = RecordRule("sum", lattice=lattice)  # [people.2]
+    steps = adaptive_sum(column, lattice.widened(TOTALS), event, options)
+    return reading(lambda ask: replace(ask, rule=rule), steps)
+
+
 def bounded_sum(
     column: str | None, lattice: Lattice, event: Event, _options: ClusterOption
 ) -> Steps[ScalarEstimate]:
@@ -297,7 +308,8 @@ class SumErrorModel(Clipped, SizedByBounds):
     ``noisy`` is the sum of values clipped to [lo, hi] with its ``noise``; the noisy count is for
     the rounding of the records to the lattice. ``outside`` is what the radius draw implies about
     clipped records, if anything was clipped. ``home`` is a public point that most records have: if
-    noise may explain the others, all have it.
+    noise may explain the others, all have it. ``whole``: the records are on the lattice, and not
+    rounded to it.
     """
 
     noisy: int
@@ -306,6 +318,7 @@ class SumErrorModel(Clipped, SizedByBounds):
     count_noise: NoisyTerm
     outside: Outside | None
     home: int | None = None
+    whole: bool = False
 
     @property
     def counted(self) -> Counted:
@@ -342,9 +355,10 @@ class SumErrorModel(Clipped, SizedByBounds):
             excess = 0.0 if self.outside is None else self.outside.excess(0.1 * alpha)
             below += excess * (self.lo - first)
             above += excess * (last - self.hi)
+        rounded = 0.0 if self.whole else 0.5 * most
         return Interval(
-            min(self.noisy - below - 0.5 * most, self._steps) * self.lattice.step,
-            max(self.noisy + above + 0.5 * most, self._steps) * self.lattice.step,
+            min(self.noisy - below - rounded, self._steps) * self.lattice.step,
+            max(self.noisy + above + rounded, self._steps) * self.lattice.step,
         )
 
     def assumption(self, tail: float | None) -> str:
@@ -370,6 +384,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "sum",
         "sum with noise on the scale of the data's own size",
         adaptive_sum,
+        of_persons=sum_of_persons,
     ),
     spec.Row(
         "sum",

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -487,17 +487,41 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordRule:
+    """What the rows of a person become, where the unit leaves that to the question.
+
+    One record: the mean, the sum or the number of a column's values, or at most ``most`` rows, at
+    random. Values are rounded on ``lattice``, if it is not that of the records, and then less
+    ``centre``, in its steps.
+    """
+
+    kind: Literal["mean", "sum", "count", "rows"]
+    most: int = 1
+    lattice: Lattice | None = None
+    centre: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Read(Generic[S]):
     """One reduction of one column on a public lattice; column ``None`` is the rows themselves.
 
-    With ``columns`` it reads their rows as vectors, and ``column`` is ``None``.
+    With ``columns`` it reads their rows as vectors, and ``column`` is ``None``. With a ``rule`` it
+    reads the records of persons that this makes, in place of those of the unit.
     """
 
     column: str | None
     lattice: Lattice | None
     reduction: Reduction[S]
     columns: Columns | None = None
+    rule: RecordRule | None = None
 
     @property
     def place(self) -> str | Columns | None:
         return self.column if self.columns is None else self.columns
+
+    @property
+    def of_values(self) -> Lattice | None:
+        """The lattice on which values are rounded; ``None`` if only their number matters."""
+        if self.rule is None or self.rule.kind == "rows":
+            return self.lattice
+        return self.rule.lattice or (None if self.rule.kind == "count" else self.lattice)

@@ -1,0 +1,126 @@
+"""Persons with all their rows: how many rows of a person count, where that has to be bounded.
+
+A unit that names a column and nothing else leaves it to the question what becomes of a person's
+rows. A statistic of a person's sum, number or mean bounds that itself. Of all others a few steps
+come first, in which a person is one record, their number of rows:
+
+[limit.1] persons  a noisy number of persons, which sizes the next draw;
+[limit.2] limit    a number of rows that a small part of the persons exceed.
+
+Then the statistic is answered from at most so many rows of each person, chosen at random, with the
+rest of the budget divided by that number as group privacy demands. docs/proofs/people.md has the
+proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeVar
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
+from modicum.privacy.event import Event, check_size
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Estimate, Record
+from modicum.runtime.steps import Steps, draw, draw_count, read, reading
+from modicum.status import OK, Status
+from modicum.summaries.base import Read, RecordRule
+from modicum.summaries.cells import Cells
+
+R = TypeVar("R", bound=Record)
+
+SIZES = Lattice(0.0, 2.0**34, 1.0)
+"""The lattice of numbers of rows."""
+
+TOTALS = 16
+"""Octaves by which the range of a person's sums is wider than that of the values."""
+
+_COUNT = 0.01  # strengths
+_LEAST, _LARGEST = 0.02, 0.2
+_TILT = Fraction(1)  # prior cost of a half octave of rows
+_SURE = 16.0  # nats that are half of the persons aimed at beyond the limit
+_MOST = 18  # octaves of rows
+_ENOUGH = 500.0  # rows per unit of noise, that the persons beyond a limit alone vouch for
+_BEYOND = (Fraction(1, 50), Fraction(1, 4))  # of the persons, at least and at most
+_FEWEST = 80.0  # persons per unit of noise
+TOO_FEW = Status(
+    "few_records",
+    "too few persons to find how many rows of a person may count at this budget: give `max_rows` "
+    "to unit_of(), or spend more",
+)
+
+
+def in_values(begin: Callable[[Event], Steps[Estimate[R]]], event: Event) -> Steps[Estimate[R]]:
+    """Begin an estimator of persons, whose range is found from the mean of each person's values."""
+    rule = RecordRule("mean")
+    return reading(lambda ask: ask if ask.rule else replace(ask, rule=rule), begin(event))
+
+
+def in_found_limit(
+    begin: Callable[[Event], Steps[Estimate[R]]], event: Event
+) -> Steps[Estimate[R]]:
+    """Find how many rows of a person may count, and begin an estimator of so many of each."""
+    split = BudgetSplit(event)
+    # The most rows for which the estimator does not refuse what it may get of the budget: if none,
+    # it refuses here, before anything is charged.
+    draws = split.part_for(_COUNT, "noise") + split.part_for(_LARGEST, "range")
+    least = 1 - draws
+    octaves = _affordable(begin, split.share(least).loss)
+    limit, status = yield from _find_limit(split, octaves)
+    rule = RecordRule("rows", most=limit)
+    answer = yield from reading(
+        lambda ask: replace(ask, rule=rule), begin(split.rest().loss.per_record(limit)), limit
+    )
+    status = status if answer.status.ok or not status.ok else answer.status
+    return replace(answer, limit=limit, status=status)  # type: ignore[type-var]
+
+
+def _affordable(begin: Callable[[Event], Steps[Estimate[R]]], event: Event) -> int:
+    """Return the most octaves of rows that leave each row enough of a budget."""
+    for octaves in range(_MOST, -1, -1):
+        each = event.per_record(1 << octaves)
+        try:
+            check_size(each)
+            steps = begin(each)
+            next(steps)
+        except InvalidArgument:
+            if not octaves:
+                raise
+        else:
+            steps.close()
+            return octaves
+    raise AssertionError("unreachable")
+
+
+def _find_limit(split: BudgetSplit, octaves: int) -> Steps[tuple[int, Status]]:
+    """Return how many rows of a person may count, and what the draws say against it.
+
+    With r(m) rows of at most m a person, a row is worth r(m)/m of them when a person counts with m,
+    and the persons beyond m alone are so many. That suffices for most statistics from 500/ε on.
+    """
+    grid = RadiusGrid.between(1, 1 << octaves)
+    limits = grid.radii[1:]  # every person has a row
+    ask = Read(None, SIZES, Cells(0, limits), rule=RecordRule("count"))
+    sizes = yield from read(ask)
+    share = split.share(split.part_for(_COUNT, "noise"))
+    number, _ = yield from draw_count(split, sizes.count, share, "persons")  # [limit.1]
+    scale = float(split.scale)
+    least, most = (float(part) * max(number, 1) for part in _BEYOND)
+    target = max(round(max(least, min(most, _ENOUGH / scale))), 1)
+
+    strength = min(max(_LEAST, _SURE / (target * scale)), _LARGEST)
+    share = split.share(split.part_for(strength, "range"))
+    # Those that may be beyond it anyway do not count: a person more still adds 0 or 1.
+    beyond = tuple(max(number - target, 0) for number in sizes.above_many(limits))
+    grid = RadiusGrid(limits, grid.indices[1:])
+    mechanism = split.spend(RadiusDraw.of((beyond,), grid, share, tilt=_TILT))
+
+    def words(drawn: tuple[int, ...]) -> str:
+        return f"hardly more than {target:,} persons have more than {limits[drawn[0]]:,} rows"
+
+    (chosen,) = yield from draw("limit", mechanism, words)  # [limit.2]
+    return limits[chosen], OK if number * scale > _FEWEST else TOO_FEW
