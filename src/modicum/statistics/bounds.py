@@ -74,6 +74,14 @@ class Setting:
     split: BudgetSplit
     rule: RecordRule | None = field(default=None, kw_only=True)
 
+    @property
+    def width(self) -> int:
+        """Width of the range of values, in steps; that of a person's totals may be wider."""
+        values = None if self.rule is None else self.rule.lattice
+        if values is None:
+            return self.lattice.width
+        return round((values.hi - values.lo) / self.lattice.step)
+
     def ask(self, reduction: Reduction[S]) -> Read[S]:
         """Read a reduction of the column."""
         return Read(self.column, self.lattice, reduction, rule=self.rule)

@@ -11,7 +11,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw_count, read, reading
+from modicum.runtime.steps import Steps, draw_count, read
 from modicum.statistics import spec
 from modicum.statistics.outside import Redrawn
 from modicum.statistics.persons import SIZES
@@ -92,8 +92,8 @@ def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
 
 def count_of_persons(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     """Count the rows, or values, of persons, each of whom is one record, the number of theirs."""
-    steps = adaptive_sum(column, SIZES, event, BOTH_CLUSTERS[0])  # [people.2]
-    found = yield from reading(lambda ask: replace(ask, rule=RecordRule("count")), steps)
+    rule = RecordRule("count")  # [people.2]
+    found = yield from adaptive_sum(column, SIZES, event, BOTH_CLUSTERS[0], rule)
     assert isinstance(found.error_model, SumErrorModel)
     error_model = replace(found.error_model, whole=True)
     return replace(found, value=max(found.value, Fraction(0)), error_model=error_model)
@@ -107,7 +107,7 @@ COUNT = spec.Row(
     "count of rows or of non-missing values",
     lambda column, _lattice, event, _options: noisy_count(column, event),
     needs_range=False,
-    of_persons=lambda column, _lattice, event, _options: count_of_persons(column, event),
+    of_persons=lambda _wider, column, _lattice, event, _options: count_of_persons(column, event),
 )
 
 

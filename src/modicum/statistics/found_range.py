@@ -36,6 +36,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share, Use
 from modicum.release import Estimate, Record
 from modicum.runtime.steps import Steps, draw, draw_count, read
+from modicum.statistics.outside import APART, FEW
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
@@ -48,10 +49,13 @@ DRAWS: Mapping[str, tuple[float, Use]] = MappingProxyType(  # their largest stre
         "values other than 0": (0.01, "noise"),
         "octave": (0.25, "range"),
         "top": (0.12, "range"),
+        "top, again": (0.10, "range"),
         "values beyond the range": (0.015, "noise"),
     }
 )
 TILTS, NEAR = (Fraction(1, 2), Fraction(1, 10)), 16  # an octave more weighs e^(-1/2), e^(-1/10)
+STEEPER = 2 * TILTS[0], 2 * TILTS[1]
+FAR = 20  # octaves from which on it is drawn again, with a step that follows from that
 SLACK = 12  # octaves beyond the top
 SEEN = 4  # deviations of the noise
 TOO_FEW = Status(
@@ -61,6 +65,11 @@ TOO_FEW = Status(
 )
 TOO_LARGE = Status(
     "clipped", "the values are so large that they, or their squares, are no float64: rescale them"
+)
+NOTHING = Status(
+    "few_records",
+    "too little data for this budget: the noise follows the range that was found; give `within`, a "
+    "public range, or spend more",
 )
 BEYOND = Status(
     "clipped",
@@ -102,6 +111,7 @@ def in_found_range(
     answer = yield from begin(lattice, split.rest().loss)
     if status.ok:
         status = TOO_LARGE if top > math.log2(lattice.hi) else answer.status
+        status = NOTHING if status in {FEW, APART} else status
     return replace(answer, lattice=lattice, status=status)  # type: ignore[type-var]
 
 
@@ -125,9 +135,18 @@ def _find_top(
     above = np.maximum(sum(counts) - np.cumsum(counts) - math.floor(needs.spare * number), 0)
     above = np.append(above, np.zeros(len(counts), dtype=np.int64))[middle:]
     share = _share(split, "top", max(needs.strength, 2 * NATS / sure))  # [range.4]
-    score = TopCellScore(tuple(above[: len(counts)].tolist()), TILTS, NEAR)
-    draw_top = split.spend(Exponential(score, *share.ranged))
-    further = yield from draw("top", draw_top, lambda k: f"few exceed {_end(middle + k):.6g}")
+    counts_above = tuple(above[: len(counts)].tolist())
+
+    def words(k: int) -> str:
+        return f"few exceed {_end(middle + k):.6g}"
+
+    score = TopCellScore(counts_above, TILTS, NEAR)
+    further = yield from draw("top", split.spend(Exponential(score, *share.ranged)), words)
+    if further > FAR:  # once in a hundred, or because of values that far out
+        share = _share(split, "top, again", math.inf)
+        score = TopCellScore(counts_above, STEEPER, NEAR)
+        draw_top = split.spend(Exponential(score, *share.ranged))
+        further = yield from draw("top, again", draw_top, words)
 
     outside = int(above[min(further + SLACK, len(counts) - 1)])  # [range.5]
     seen, noise = yield from _count(split, outside, "values beyond the range")

@@ -81,7 +81,7 @@ _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
 _PHASES = 8
 _NODES = 24
 _RARE = 1e-3
-_WIDEST = 16.0
+_HEAVIEST = 1.25
 _HEAVY = 2.6  # a lognormal of sigma 0.9 has 1.9 to 2.7
 _AS_EXPONENTIAL = 0.88  # a tail is not heavy if the index is so much of an exponential one's
 _SEEN_FROM = 0.92  # where 2 in 5 of exponential data are beyond
@@ -201,21 +201,10 @@ class Outside:
         exponential = nats / math.log1p(nats / _SEEN_FROM)
         return index < min(_HEAVY, _AS_EXPONENTIAL * exponential)
 
-    def widened(self, epsilon: Fraction) -> Outside:
-        """Widen a radius to where it costs least, as far as the tail was seen.
-
-        Noise of scale r/ε and the excess over r cost least together where F(r) = 1/ε records are
-        outside. About F = power/(eta a) are outside of the drawn radius. With a tail of index a the
-        best radius is (F ε)^(1/a) times as large; with an exponential one, where n records are
-        ln(n/F) scales inside of it, 1 + ln(F ε)/ln(n/F) times.
-        """
+    def widened(self) -> Outside:
+        """Twice the radius where the tail looks so heavy that more noise is worth less clipping."""
         index = self.index()
-        if index is None:
-            return self
-        log = math.log(self.power * float(epsilon) / (self.eta * index))
-        nats = self._nats(index)
-        factor = math.exp(log / index) if self.heavy() else 1 + log / nats
-        return replace(self, widening=min(max(factor, 1.0), _WIDEST))
+        return self if index is None or index > _HEAVIEST else replace(self, widening=2.0)
 
     def distribution(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.

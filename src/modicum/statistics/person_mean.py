@@ -43,7 +43,7 @@ from modicum.statistics.outside import (
     Outside,
     tail_in_words,
 )
-from modicum.statistics.persons import SIZES, TOTALS
+from modicum.statistics.persons import SIZES
 from modicum.statistics.split import LEAST_FOR_COUNTS, ClusterOption, expected_records
 from modicum.statistics.sum import SumErrorModel
 from modicum.status import OK, Status
@@ -52,9 +52,9 @@ from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
 
-_SIZES = RadiusGrid.between(1, SIZES.last)
+_SIZES = RadiusGrid.between(1, 1 << 24)
 _COUNT = Fraction(1, 50)
-_LEAST_FOR_HOME = 2000  # persons per unit of noise
+_MANY = 2000  # persons per unit of noise, with budget for more than one total
 _BITS = (24, 16, 8)  # of the centre's grid: the most that the persons can carry
 _SPARE = 150  # persons
 _MOST_FOR_CENTRE = 0.16
@@ -80,30 +80,29 @@ class PeopleSchedule:
     def of(cls, split: BudgetSplit, number: int, totals: Lattice) -> PeopleSchedule:
         """Divide a budget, given the noisy number of persons and the lattice of their totals."""
         expected = expected_records(split, number)
-        spans = [math.log(2 * max(abs(each.first), each.last)) for each in (totals, SIZES)]
+        span = math.log(2 * totals.last)
         bits, centre = next(
-            (
-                (b, s)
-                for b in _BITS
-                if (s := _for_centre(b, spans[0], expected)) <= _MOST_FOR_CENTRE
-            ),
+            ((b, s) for b in _BITS if (s := _for_centre(b, span, expected)) <= _MOST_FOR_CENTRE),
             (0, 0.0),
         )
+        sizes = min(0.08, max(0.03, 160 / expected))
         radius = min(0.25, 0.17 * max(1.0, 1000 / expected) ** 0.3)
-        sizes = min(0.10, max(0.03, 80 / expected))
-        powers = (
-            min(4.0, max(1.25, strength * expected / (2 * (span + 6))))
-            for strength, span in zip((radius, sizes), spans, strict=True)
-        )
+        root = math.sqrt(expected)
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
             bits,
             split.part_for(sizes, "range"),
-            split.part_for(min(0.10, max(0.02, 100 / expected)), "noise"),
+            split.part_for(min(0.08, max(0.015, 2.5 / root)), "noise"),
             split.part_for(radius, "range"),
-            split.part_for(min(0.15, max(0.02, 0.7 * expected ** (-1 / 3))), "noise"),
-            *(Fraction(round(1024 * power), 1024) for power in powers),
+            split.part_for(max(0.015, 3.5 / root), "noise") if expected >= _MANY else Fraction(0),
+            _power(radius * expected, span),
+            _power(sizes * expected, math.log(_SIZES.radii[-1])),
         )
+
+
+def _power(nats: float, span: float) -> Fraction:
+    """Power of a prior over radii that so many nats of records outweigh."""
+    return Fraction(round(1024 * min(4.0, max(1.25, nats / (2 * (span + 6))))), 1024)
 
 
 def _for_centre(bits: int, span: float, expected: float) -> float:
@@ -113,32 +112,35 @@ def _for_centre(bits: int, span: float, expected: float) -> float:
 
 
 def mean_of_persons(
-    column: str | None, lattice: Lattice, event: Event, _options: ClusterOption
+    wider: int, column: str | None, lattice: Lattice, event: Event, _options: ClusterOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the mean of all rows of persons; parameters as for an adaptive mean."""
     split = BudgetSplit(event)
     means = Setting(column, lattice, split, rule=RecordRule("mean"))
     sizes = Setting(column, SIZES, split, rule=RecordRule("count", lattice=lattice))
     records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, _SIZES.radii)))
-    n0, noise = yield from draw_count(split, cells.count, split.share(_COUNT))  # [people.3]
-    counted = n0, NoisyTerm(noise, 1.0)
+    n0, count_noise = yield from draw_count(split, cells.count, split.share(_COUNT))  # [people.3]
+    counted = n0, NoisyTerm(count_noise, 1.0)
 
     width = min(lattice.hi - lattice.lo, WIDEST)
     deviation = Lattice.within((-width, width))
-    totals = replace(deviation, step=max(deviation.step, lattice.step)).widened(TOTALS)
+    totals = replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
     schedule = PeopleSchedule.of(split, n0, totals)
     centre = yield from find_centre(  # [people.4]
         means, records, n0, share=schedule.centre, bits=schedule.bits
     )
     about = RecordRule("sum", lattice=lattice, centre=centre)
     deviations = Setting(column, totals, split, rule=about)
-    rows, radius = yield from _scales(sizes, cells, deviations, schedule, counted)
-    outside = radius.widened(split.rest().pure)
-    reach = min(max(1, math.ceil(outside.widening * outside.radii[0])), totals.last)
+    rows, outside = yield from _scales(sizes, cells, deviations, schedule, counted)
+    outside = outside.widened()
+    reach = min(max(1, round(outside.widening * outside.radii[0])), totals.last)
 
-    rough, _ = yield from _total(deviations, reach, split.share(schedule.rough), "rough total")
-    shift = round(share_of_rows(rough, rows) * Fraction(totals.step) / Fraction(lattice.step))
-    centre = min(max(centre + shift, lattice.first), lattice.last)  # [people.7]
+    if schedule.rough:
+        share = split.share(schedule.rough)
+        rough, noise = yield from _total(deviations, reach, share, "rough total")
+        if not noise.explains(rough):  # [people.7]
+            shift = share_of_rows(rough, rows) * Fraction(totals.step) / Fraction(lattice.step)
+            centre = min(max(centre + round(shift), lattice.first), lattice.last)
     moved = replace(deviations, rule=replace(about, centre=centre))
     total = yield from _total(moved, reach, split.rest(), "total")  # [people.8]
     final = SumErrorModel(totals, -reach, reach, *total, *counted, outside)
@@ -178,7 +180,7 @@ def _scales(
 
     half = None
     expected = expected_records(split, n0)
-    if expected >= _LEAST_FOR_HOME:
+    if expected >= _MANY:
         home = yield from find_home(deviations, records, n0)
         half = (home.part(n0), home.radius) if home.radius else None
     beyond = tuple(away.magnitude_above_many(grid.radii))

@@ -36,7 +36,7 @@ R = TypeVar("R", bound=Record)
 SIZES = Lattice(0.0, 2.0**34, 1.0)
 """The lattice of numbers of rows."""
 
-TOTALS = 16
+WIDER, WIDER_IF_FOUND = 16, 8
 """Octaves by which the range of a person's sums is wider than that of the values."""
 
 _COUNT = 0.01  # strengths

@@ -25,7 +25,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.found_range import RangeNeeds, in_found_range
-from modicum.statistics.persons import in_found_limit, in_values
+from modicum.statistics.persons import WIDER, WIDER_IF_FOUND, in_found_limit, in_values
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 
@@ -115,7 +115,8 @@ class Row(Generic[Chosen, R_co]):
     :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
     statistic is about out of any lattice; of that one, itself. ``of_persons`` answers from all rows
-    of persons; without it, from a number of rows of each that is found.
+    of persons, whose sums are read in a range that is so many octaves wider; without it, from a
+    number of rows of each that is found.
     """
 
     statistic: str
@@ -132,7 +133,7 @@ class Row(Generic[Chosen, R_co]):
     of_rows: bool = False
     turn: Fraction | None = None
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
-    of_persons: Callable[[Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
+    of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
 
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -165,7 +166,10 @@ class Row(Generic[Chosen, R_co]):
         if isinstance(place, Columns):  # a person's largest row is not looked for
             of_persons = partial(in_found_limit, of_rows)
         else:
-            of_persons = partial(in_values, partial(begin, self.of_persons or self._in_found_limit))
+            answer: _Answer[Chosen, R_co] = self._in_found_limit
+            if self.of_persons is not None:
+                answer = partial(self.of_persons, WIDER_IF_FOUND if found else WIDER)
+            of_persons = partial(in_values, partial(begin, answer))
         return Query(
             self.statistic,
             self.method,

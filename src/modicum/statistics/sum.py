@@ -30,7 +30,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, draw_count, read, read_both, reading
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import spec
 from modicum.statistics.bounds import (
     COLLAPSED_BITS,
@@ -58,7 +58,6 @@ from modicum.statistics.outside import (
     SizedByBounds,
     tail_in_words,
 )
-from modicum.statistics.persons import TOTALS
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -149,11 +148,18 @@ class _Place:
 
 
 def adaptive_sum(
-    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
+    column: str | None,
+    lattice: Lattice,
+    event: Event,
+    options: ClusterOption,
+    rule: RecordRule | None = None,
 ) -> Steps[ScalarEstimate]:
-    """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`."""
+    """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`.
+
+    With a ``rule`` the records are those of persons.
+    """
     split = BudgetSplit(event)
-    here = Setting(column, lattice, split)
+    here = Setting(column, lattice, split, rule=rule)
     first = first_reduction(lattice, split, options.clusters)
     summary, records = yield from read_both(here.ask(first), here.ask(Records()))
     tails = summary.tails
@@ -172,10 +178,10 @@ def _by_radius(
     here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
 ) -> Steps[ScalarEstimate]:
     """[sum.2], [sum.3] The sum within a radius, or over the range if a radius is worth nothing."""
-    lattice, split = here.lattice, here.split
+    split = here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
-    if radius <= lattice.width >> COLLAPSED_BITS:
+    if radius <= here.width >> COLLAPSED_BITS:
         status = FEW if place.atom is None else APART
         return (yield from _over_the_range(here, n0, counted, status))
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
@@ -193,12 +199,11 @@ def _by_radius(
 
 
 def sum_of_persons(
-    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
+    wider: int, column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the sum of all rows of persons, each of whom is one record, the sum of theirs."""
     rule = RecordRule("sum", lattice=lattice)  # [people.2]
-    steps = adaptive_sum(column, lattice.widened(TOTALS), event, options)
-    return reading(lambda ask: replace(ask, rule=rule), steps)
+    return adaptive_sum(column, lattice.widened(wider), event, options, rule)
 
 
 def bounded_sum(
