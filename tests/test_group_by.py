@@ -188,8 +188,8 @@ def test_a_budget_without_a_delta_draws_no_keys(budget) -> None:
     ("unit", "by", "most", "text"),
     [
         (mo.unit_of("who", combine="mean"), "firm", None, "max_groups=1"),
-        (mo.unit_of("who", max_rows=2), "firm", 2, "is for a unit with combine="),
-        (None, "firm", 1, "is for a unit with combine="),
+        (mo.unit_of("who", max_rows=2), "firm", 2, "a unit that names persons"),
+        (None, "firm", 1, "a unit that names persons"),
         (mo.unit_of("who", combine="sum"), "firm", 0, "positive integer"),
         (mo.unit_of("who", combine="sum"), "firm", True, "positive integer"),
         (mo.unit_of("who", combine="sum"), "firm", "2", "positive integer"),

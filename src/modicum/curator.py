@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -24,16 +25,17 @@ from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import ApproxDP
+from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Record, Release, TranscriptEntry, plain
 from modicum.runtime.query import Query
-from modicum.runtime.run import LiveRun, run, run_groups
+from modicum.runtime.run import Before, LiveRun, alike, run, run_before, run_groups
 from modicum.sources.base import Source, open_source
-from modicum.sources.groups import check_groups, count_keys, reader_of_groups
+from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
+from modicum.statistics.persons import find_groups
 from modicum.version import VERSION
 
 R = TypeVar("R", bound=Record)
@@ -215,9 +217,11 @@ class Curator(Statistics):
             single row is shown with probability δ. It needs a curator with a budget of kind
             ``"approx"``.
         max_groups : int, optional
-            For a unit with ``combine``, and only for that: the most groups in which one person has
-            a record. A person's other groups are dropped, at random, anew for every query. A
-            record in each of k groups is drawn with ε/k (ρ/k).
+            For a unit that names persons, without ``max_rows``: the most groups in which one person
+            counts. A person's other groups are dropped, at random, anew for every query. A record
+            in each of k groups is drawn with ε/k (ρ/k). By default it is found, with some percent
+            of the cost, as a number that a small part of the persons exceed; a unit with
+            ``combine`` needs it.
 
         Returns
         -------
@@ -257,17 +261,23 @@ class Curator(Statistics):
         kind = check_groups(self._source, self._unit, by, max_groups)
         unit = self._unit if max_groups is None else self._unit.in_groups(max_groups)
         selection: TranscriptEntry | None = None
+        most = max_groups
         if keys is not None:
             chosen = checked_keys(keys, by, kind)
         else:
-            selection = self._draw_keys(by, key_event(key_budget), unit)
+            selection = self._draw_keys(by, key_event(key_budget), unit, find=self._finds(most))
             chosen = tuple(selection.outcome)  # type: ignore[arg-type]
-        if max_groups is not None:
-            unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
-        answer = partial(self._answer_groups, by, chosen, selection, unit)
+            most = selection.parameters.get("most groups", most)  # type: ignore[assignment]
+        if most is not None:
+            unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
+        answer = partial(self._answer_groups, by, chosen, selection, unit, find=self._finds(most))
         return GroupBy(by, chosen, selection, answer)
 
-    def _draw_keys(self, by: str, event: ApproxDP, unit: Unit) -> TranscriptEntry:
+    def _finds(self, max_groups: int | None) -> bool:
+        """Whether it is to be found in how many groups a person may count."""
+        return self._unit.whole and max_groups is None
+
+    def _draw_keys(self, by: str, event: ApproxDP, unit: Unit, *, find: bool) -> TranscriptEntry:
         """Charge for the keys of a column, and draw them [groups.12]."""
         self._check_process()
         with self._lock:
@@ -277,15 +287,35 @@ class Curator(Statistics):
             done: TranscriptEntry | None = pending.done
             if done is not None:
                 return done
+            charge, left, more = pending.charge, event, {}
+            if find:  # [people.13]
+                whole = PureDP(event.epsilon)
+                before = self._find_groups(whole, unit, by, None, charge)
+                unit, charge = unit.in_groups(before.found), _nothing
+                left = replace(event, epsilon=event.epsilon * before.left)
+                more = {"most groups": before.found}
             counts = count_keys(self._source, unit, by, self._entropy)
-            pending.charge()
-            row = unit.per_row(event)
+            charge()
+            row = unit.per_row(left)
             mechanism = KeySelection(counts, row.epsilon, row.delta)
-            parameters = {name: plain(value) for name, value in mechanism.public().items()}
+            parameters = {name: plain(value) for name, value in mechanism.public().items()} | more
             drawn = mechanism.sample(self._entropy)
             return pending.commit(
                 TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event)
             )
+
+    def _find_groups(
+        self,
+        event: Event,
+        unit: Unit,
+        by: str,
+        keys: Sequence[Hashable] | None,
+        charge: Callable[[], None],
+    ) -> Before:
+        """Charge, and find in how many groups a person may count, with a part of an event."""
+        steps = find_groups(event, None if keys is None else len(keys))
+        reader = reader_of_sizes(self._source, unit, by, keys)
+        return run_before(steps, event, reader, charge=charge, entropy=self._entropy)
 
     def _answer_groups(
         self,
@@ -294,20 +324,34 @@ class Curator(Statistics):
         selection: TranscriptEntry | None,
         unit: Unit,
         queries: Mapping[str, Query[Release]],
+        *,
+        find: bool,
     ) -> Mapping[str, GroupedRelease]:
+        queries = {name: query.for_unit(unit) for name, query in queries.items()}
         with self._charging(queries, unit, by=by, keys=[repr(key) for key in keys]) as pending:
             done: Mapping[str, GroupedRelease] | None = pending.done
             if done is not None:
                 return done
+            charge, parts, entries = pending.charge, {}, []
+            if find:  # [people.13]
+                of_one_kind = alike(queries)
+                before = self._find_groups(of_one_kind.event, unit, by, keys, charge)
+                unit, charge = unit.in_groups(before.found), _nothing
+                parts = dict.fromkeys(of_one_kind.names, before.left)
+                entries = before.transcript
             columns = [read_as(self._source, q.column, q.lattice) for q in queries.values()]
             groups = run_groups(
                 queries,
                 len(keys),
                 reader_of_groups(self._source, unit, by, keys, columns),
                 unit=unit,
-                charge=pending.charge,
+                charge=charge,
                 entropy=self._entropy,
+                parts=parts,
             )
+            for runs in groups:
+                for live in runs.values():
+                    live.transcript[:0] = entries
             grouped = {
                 name: GroupedRelease(
                     statistic=query.statistic,
@@ -366,6 +410,10 @@ class Curator(Statistics):
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")
 
     __copy__ = __deepcopy__ = None
+
+
+def _nothing() -> None:
+    """What is left to charge after the first draw."""
 
 
 def recorded(

@@ -112,9 +112,12 @@ def test_costs(
     [
         (["--max-rows", "2"], "need --unit-column"),
         (["--combine", "mean"], "need --unit-column"),
-        (["--unit-column", "name"], "either --max-rows or --combine"),
+        (["--unit-column", "name", "--order-by", "wage"], "give --max-rows too"),
         (["--unit-column", "name", "--rows-per-person", "2"], "not both"),
-        (["--unit-column", "name", "--combine", "mean", "--max-rows", "2"], "either --max-rows"),
+        (
+            ["--unit-column", "name", "--combine", "mean", "--max-rows", "2"],
+            "or neither for all",
+        ),
         (["--unit-column", "name", "--combine", "median"], "invalid choice"),
         (["--unit-column", "who", "--combine", "mean"], "no column 'who'"),
         (["--unit-column", "name", "--max-rows", "0"], "at least 1"),
@@ -460,7 +463,7 @@ def test_keys_may_be_drawn(firms: str, capsys: pytest.CaptureFixture[str]) -> No
         (["--by", "firm", "--keys", "a", "--key-epsilon", "1"], "either --keys"),
         (["--by", "firm", "--key-epsilon", "x", "--key-delta", "1e-6"], "epsilon"),
         (["--by", "firm", "--key-epsilon", "1", "--key-delta", "1"], "delta"),
-        (["--by", "firm", "--keys", "a", "--max-groups", "1"], "combine="),
+        (["--by", "firm", "--keys", "a", "--max-groups", "1"], "names persons"),
         (["--by", "firm", "--keys", "a", "--max-groups", "0"], "whole number"),
         (
             ["--by", "firm", "--keys", "a", "--unit-column", "wage", "--combine", "sum"],

@@ -6,6 +6,7 @@ _NOISE = "mechanisms/additive.py"
 _KULESZA = "papers/kulesza2023.py"
 _EVERY = "mechanisms/test_contract.py"
 _LAWS = "audit/test_laws.py"
+_WHOLE = "audit/test_whole_people.py"
 
 FAULTS = (
     # Noise that is added.
@@ -210,6 +211,70 @@ FAULTS = (
         "span = 2",
         "span = 1",
         _LAWS,
+    ),
+    Fault(
+        "people-total-quiet",
+        "The sum of persons' deviations has 30 % too little noise.",
+        "statistics/person_mean.py:_total",
+        "sensitivity=reach",
+        "sensitivity=max(1, reach * 7 // 10)",
+        _WHOLE,
+    ),
+    Fault(
+        "people-rows-quiet",
+        "The number of all rows has 30 % too little noise.",
+        "statistics/person_mean.py:_scales",
+        "sensitivity=most",
+        "sensitivity=max(1, most * 7 // 10)",
+        _WHOLE,
+    ),
+    Fault(
+        "people-limit-uncharged",
+        "Each of L rows of a person is drawn from with the whole budget.",
+        "statistics/persons.py:in_found_limit",
+        ".loss.per_record(limit)",
+        ".loss",
+        _WHOLE,
+    ),
+    Fault(
+        "people-limit-unsaid",
+        "The transcript has the cost of a row in place of that of a person's rows.",
+        "runtime/steps.py:reading",
+        "records=step.records * records",
+        "records=step.records",
+        _WHOLE,
+    ),
+    Fault(
+        "people-limit-by-the-true-number",
+        "How strongly a limit is drawn follows from the true number of persons.",
+        "statistics/persons.py:_find_limit",
+        "* max(number, 1)",
+        "* max(sizes.count + 300, 1)",
+        _WHOLE,
+    ),
+    Fault(
+        "people-centre-ignored",
+        "A person's deviation is their sum, whatever the centre.",
+        "sources/persons.py:PersonTotals._records",
+        "counts * (rule.centre >> LIMB)",
+        "0 * (rule.centre >> LIMB)",
+        "sources/test_person_groups.py",
+    ),
+    Fault(
+        "people-groups-unbounded",
+        "A person counts in all groups at the cost of the number that was drawn.",
+        "sources/groups.py:PersonGroups._choice",
+        "self._unit.groups, [part]",
+        "self._unit.groups + 1, [part]",
+        "sources/test_person_groups.py",
+    ),
+    Fault(
+        "people-groups-uncharged",
+        "The draw of the number of groups is not subtracted from the budget of a question.",
+        "runtime/run.py:row_costs",
+        "parts.get(name, Fraction(1))",
+        "Fraction(1)",
+        "statistics/test_people.py",
     ),
     Fault(
         "range-count-quiet",

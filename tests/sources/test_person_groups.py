@@ -11,10 +11,12 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import unit_of
 from modicum.sources.base import open_source
-from modicum.sources.groups import count_keys, reader_of_groups
-from modicum.summaries.base import Read
+from modicum.sources.groups import count_keys, reader_of_groups, reader_of_sizes
+from modicum.sources.persons import TableReader
+from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.sums import ClippedSum, Count
 from tests.sources.engines import TABLES
+from tests.sources.test_distributed import Cluster
 
 LATTICE = Lattice.within((-1000, 1000), step=1)
 COARSE = Lattice.within((-1000, 1000), step=4)
@@ -131,3 +133,96 @@ def test_a_person_without_values_in_a_group_is_missing_there() -> None:
 
 def test_the_reader_shows_nothing() -> None:
     assert repr(reader_of_groups(open_source(TABLE), MEAN, "g", KEYS, [])) == "PersonGroups()"
+
+
+WHOLE = unit_of("who")
+NUMBERS = Lattice(0.0, 1024.0, 1.0)
+
+
+def whole_twin(rule: RecordRule) -> dict[str, list[int]]:
+    """Sums less a centre, or numbers, of every person with values in every key."""
+    rows: dict[tuple[str, int], list[int]] = {}
+    for who, group, x in zip(WHO, GROUP, TABLE.column("x").to_pylist(), strict=True):
+        if who is not None and x == x:
+            rows.setdefault((group, who), []).append(int(x))
+    records: dict[str, list[int]] = {key: [] for key in KEYS}
+    for (group, _), values in rows.items():
+        if group in records:
+            sizes = len(values)
+            total = sum(values) - rule.centre * sizes
+            records[group].append(sizes if rule.kind == "count" else total)
+    return records
+
+
+def parted(table: pa.Table) -> Cluster:
+    return Cluster([table[:700], table[700:701], table[701:]])
+
+
+@pytest.mark.parametrize("make", [*TABLES.values(), lambda t, _: parted(t)], ids=[*TABLES, "parts"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        RecordRule("sum", lattice=LATTICE),
+        RecordRule("sum", lattice=LATTICE, centre=-37),
+        RecordRule("count", lattice=LATTICE),
+    ],
+    ids=["sum", "deviation", "count"],
+)
+def test_a_rule_makes_the_same_records_everywhere(make, rule, tmp_path) -> None:
+    source = open_source(make(TABLE, tmp_path))
+    wide = NUMBERS if rule.kind == "count" else LATTICE.widened(10)
+    ask = Read("x", wide, ClippedSum(-100_000, 100_000), rule=rule)
+    expected = whole_twin(rule)
+    reader = reader_of_groups(source, WHOLE.in_groups(4), "g", KEYS, ["x"])
+    found = reader.read([(group, ask) for group in range(4)], SYSTEM)
+    assert [each.total for each in found] == [sum(expected[key]) for key in KEYS]
+    assert [each.count for each in found] == [len(expected[key]) for key in KEYS]
+    (whole,) = TableReader(source, WHOLE, ["x"]).read([ask], SYSTEM)
+    values = [x for x, who in zip(X, WHO, strict=True) if who is not None and x == x]
+    if rule.kind == "count":
+        assert whole.total == len(values)
+    else:
+        assert whole.total == sum(values) - rule.centre * len(values)
+
+
+@pytest.mark.parametrize(
+    "make", [TABLES["pandas"], lambda t, _: parted(t)], ids=["pandas", "parts"]
+)
+def test_rows_of_a_limit_are_the_same_in_every_pass_and_so_many(make, tmp_path) -> None:
+    source, entropy = open_source(make(TABLE, tmp_path)), SeededEntropy(5)
+    rule = RecordRule("rows", most=2)
+    asks = [Read(column, LATTICE, ClippedSum(-1000, 1000), rule=rule) for column in ("y", "y")]
+    reader = reader_of_groups(source, WHOLE.in_groups(2), "g", KEYS, ["x", "y"])
+    first, again = (reader.read([(0, ask)], entropy)[0] for ask in asks)
+    assert first == again
+    rows = Counter(
+        (who, group)
+        for who, group in zip(WHO, GROUP, strict=True)
+        if who is not None and group in KEYS
+    )
+    persons = {who: [n for (one, _), n in rows.items() if one == who] for who, _ in rows}
+    counted = [(group, Read(None, None, Count(), rule=rule)) for group in range(4)]
+    kept = sum(each.count for each in reader.read(counted, entropy))
+    least = sum(sum(sorted(min(n, 2) for n in sizes)[:2]) for sizes in persons.values())
+    most = sum(sum(sorted(min(n, 2) for n in sizes)[-2:]) for sizes in persons.values())
+    assert least <= kept <= most
+    whole = TableReader(source, WHOLE, ["y", "x"])
+    (count,) = whole.read([Read(None, None, Count(), rule=rule)], entropy)
+    assert count.count == sum(min(n, 2) for n in Counter(w for w in WHO if w is not None).values())
+
+
+@pytest.mark.parametrize(
+    "make", [TABLES["polars"], lambda t, _: parted(t)], ids=["polars", "parts"]
+)
+@pytest.mark.parametrize("keys", [KEYS, None])
+def test_the_number_of_groups_of_a_person(make, keys, tmp_path) -> None:
+    ask = Read(None, NUMBERS, ClippedSum(0, 1024), rule=RecordRule("groups"))
+    reader = reader_of_sizes(open_source(make(TABLE, tmp_path)), WHOLE, "g", keys)
+    (sizes,) = reader.read([(0, ask)], SYSTEM)
+    pairs = {
+        (who, group)
+        for who, group in zip(WHO, GROUP, strict=True)
+        if who is not None and group is not None and (keys is None or group in keys)
+    }
+    assert sizes.total == len(pairs)
+    assert sizes.count == len({who for who, _ in pairs})

@@ -448,15 +448,15 @@ def test_a_person_with_millions_of_rows_at_the_end_of_the_range(sign) -> None:
     totals.add(np.array([0, 1]), np.array([0.0, 1.0]))
     n = 2**21
     mean = (sign * n * 2**51) // (n + 1)
-    assert totals.records("mean", 2).tolist() == [mean, 1]
-    assert totals.records("sum", 2).tolist() == [sign * 2.0**51, 1]
+    assert totals.records(RecordRule("mean"), 2).tolist() == [mean, 1]
+    assert totals.records(RecordRule("sum"), 2).tolist() == [sign * 2.0**51, 1]
 
 
 def test_without_a_lattice_only_presence_counts() -> None:
     totals = PersonTotals(None)
     totals.add(np.array([0, 2, 2, -1]), np.array([float("inf"), float("nan"), 5.0, 1.0]))
-    np.testing.assert_equal(totals.records("mean", 4), [0.0, np.nan, 0.0, np.nan])
-    assert PersonTotals(LATTICES[0]).records("sum", 0).tolist() == []
+    np.testing.assert_equal(totals.records(RecordRule("mean"), 4), [0.0, np.nan, 0.0, np.nan])
+    assert PersonTotals(LATTICES[0]).records(RecordRule("sum"), 0).tolist() == []
 
 
 def test_totals_show_and_give_away_nothing() -> None:
@@ -489,7 +489,7 @@ def test_sizes_of_persons_bound_what_they_are_combined_to(combine) -> None:
     sizes = records_on(OCTAVES)
     for part in np.array_split(rng.permutation(400), 7):
         sizes.add(codes[part], x[part])
-    found = sizes.records(combine, 52)
+    found = sizes.records(RecordRule(combine), 52)
     for person in range(52):
         values = x[(codes == person) & ~np.isnan(x)]
         if not len(values):
@@ -506,7 +506,7 @@ def test_sizes_of_persons_bound_what_they_are_combined_to(combine) -> None:
 def test_a_huge_sum_of_a_person_is_in_the_last_octave() -> None:
     sizes = records_on(OCTAVES)
     sizes.add(np.zeros(5, dtype=np.int64), np.array([1e308, np.inf, 1.0, -1e308, 0.0]))
-    assert OCTAVES.quantise(sizes.records("sum", 1)).tolist() == [OCTAVES.last]
+    assert OCTAVES.quantise(sizes.records(RecordRule("sum"), 1)).tolist() == [OCTAVES.last]
 
 
 @pytest.mark.parametrize("how", [{"combine": "sum"}, {"combine": "mean"}, {"max_rows": 2}], ids=str)

@@ -317,8 +317,10 @@ def chosen_unit(arguments: argparse.Namespace) -> Unit:
             raise InvalidArgument("--max-rows, --order-by and --combine need --unit-column")
     elif rows is not None:
         raise InvalidArgument("give --rows-per-person or --unit-column, not both")
-    elif (most is None) == (combine is None):
-        raise InvalidArgument("--unit-column needs either --max-rows or --combine")
+    elif most is not None and combine is not None:
+        raise InvalidArgument("give --max-rows or --combine, or neither for all rows of a person")
+    elif most is None and order is not None:
+        raise InvalidArgument("--order-by says which rows are kept: give --max-rows too")
     return unit_of(column, rows=rows, max_rows=most, order_by=order, combine=combine)
 
 

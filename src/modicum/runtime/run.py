@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Mechanism
@@ -25,6 +26,8 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Reads, Step, Steps
 from modicum.sources.reader import watched
 from modicum.summaries.base import Read
+
+_ALL: Mapping[str, Fraction] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -46,6 +49,11 @@ class LiveRun:
         """Run to the first step."""
         self._left = self.allowance.cost(self.allowance.kind).amount
         self.resume(None)
+
+    @property
+    def left(self) -> Fraction:
+        """The part of the allowance that was not spent."""
+        return self._left / self.allowance.cost(self.allowance.kind).amount
 
     @property
     def reads(self) -> tuple[Read[Any], ...]:
@@ -159,15 +167,38 @@ class RunBatch:
         return None
 
 
-def row_costs(queries: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
+def row_costs(
+    queries: Mapping[str, Query[Any]], unit: Unit, parts: Mapping[str, Fraction] = _ALL
+) -> dict[str, Event]:
     """What each query costs one row, so that the unit spends the query's budget.
 
-    A budget too small for any estimator is refused.
+    ``parts`` are what is left of it, if something was drawn before. A budget too small for any
+    estimator is refused.
     """
-    costs = {name: unit.per_row(each.allowance) for name, each in queries.items()}
+    costs = {
+        name: unit.per_row(each.allowance.part(parts.get(name, Fraction(1))))
+        for name, each in queries.items()
+    }
     for event in costs.values():
         check_size(event)
     return costs
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Queries whose costs are of one kind, and what they cost together."""
+
+    names: tuple[str, ...]
+    event: Event
+
+
+def alike(queries: Mapping[str, Query[Any]]) -> Alike:
+    """Return the queries whose costs are of the kind of the first one's."""
+    events = {name: query.allowance for name, query in queries.items()}
+    first = next(iter(events.values()))
+    same = {name: event for name, event in events.items() if type(event) is type(first)}
+    amounts = [event.cost(event.kind).amount for event in same.values()]
+    return Alike(tuple(same), first.part(sum(amounts, Fraction(0)) / amounts[0]))
 
 
 class Reader(Protocol):
@@ -205,6 +236,31 @@ def _supply(batch: RunBatch, reader: Reader, entropy: Entropy) -> None:
     batch.supply(reader.read(reads, entropy) if reads else [])
 
 
+class Before(NamedTuple):
+    """What was found before groups are answered, how, and what part of the allowance is left."""
+
+    found: int
+    transcript: list[TranscriptEntry]
+    left: Fraction
+
+
+def run_before(
+    steps: Steps[int],
+    allowance: Event,
+    reader: GroupedReader,
+    *,
+    charge: Callable[[], None],
+    entropy: Entropy,
+) -> Before:
+    """Carry out steps that read all groups together, once, and then draw."""
+    live: Any = LiveRun(steps, allowance)  # type: ignore[arg-type]
+    live.resume(tuple(reader.read([(0, ask) for ask in live.reads], entropy)))
+    charge()
+    while isinstance(live.step, Draw):
+        live.take(live.step, live.spend(live.step).sample(entropy))
+    return Before(live.answer, live.transcript, live.left)
+
+
 _BLOCK = 1024  # groups whose draws are made at once
 
 
@@ -223,16 +279,18 @@ def run_groups(
     unit: Unit,
     charge: Callable[[], None],
     entropy: Entropy,
+    parts: Mapping[str, Fraction] = _ALL,
 ) -> list[dict[str, LiveRun]]:
     """Answer the same queries for every group, and return the finished runs of each group.
 
     The number of groups is public; a group may have no rows, and a row must be in one group at
     most. A unit's rows may be in any groups. ``charge`` charges all queries for one group, which is
-    the cost of all groups; the rest is as for :func:`run`. No more passes are made than the slowest
+    the cost of all groups; ``parts`` are as for :func:`row_costs`, and the rest as for :func:`run`.
+    No more passes are made than the slowest
     group needs.
     """
     # [groups.1]
-    costs = row_costs(queries, unit)
+    costs = row_costs(queries, unit, parts)
     batches = [RunBatch(queries, costs) for _ in range(groups)]
     _supply_groups(batches, reader, entropy)
     charge()

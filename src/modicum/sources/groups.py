@@ -67,8 +67,8 @@ def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) ->
         )
     if unit.combine is None and max_groups is not None:
         raise InvalidArgument(
-            "max_groups= is not for a unit with max_rows=: here the rows of a person are bounded "
-            "over all groups together"
+            "max_groups= is for a unit that names persons and has no max_rows=: here rows are "
+            "bounded over all groups together"
         )
     if unit.combine is not None and not unit.whole and max_groups is None:
         raise InvalidArgument(
@@ -89,6 +89,24 @@ def reader_of_groups(
     """Return the reader of one run; see :class:`GroupReader` for the parameters."""
     of_rows = unit.combine is None or isinstance(source, RemoteSource)
     return (GroupReader if of_rows else PersonGroups)(source, unit, by, keys, columns, key)
+
+
+def reader_of_sizes(
+    source: Source, unit: Unit, by: str, keys: Sequence[Hashable] | None
+) -> GroupReader:
+    """Return a reader of the number of groups of each person; ``None``: of all labels."""
+    if isinstance(source, RemoteSource):
+        return GroupReader(source, unit, by, keys or (), [])
+    return PersonGroups(source, unit, by, labels_of(source, by) if keys is None else keys, [])
+
+
+def labels_of(source: Source, by: str) -> list[Any]:
+    """Return all labels of a column; sensitive."""
+    labels = Dictionary()
+    with suppress_warnings():
+        for _ in source.chunks([], {by: labels}):
+            pass
+    return labels.keys()
 
 
 def count_keys(
@@ -351,6 +369,8 @@ class PersonGroups(GroupReader):
 
     def _reader(self, made: Made | int, entropy: Entropy) -> GroupReader:
         """Return the reader of the records that a rule makes, by the groups that are kept."""
+        if not isinstance(made, int) and made[2].kind == "groups":
+            return self._reader_of_sizes()
         pairs, groups = self._choice(entropy)
         if isinstance(made, int):
             columns: list[str | None] = [*self._columns]
@@ -363,6 +383,15 @@ class PersonGroups(GroupReader):
         by = f"group of {columns!r}"  # no name of the table can be in the way of this one
         view = table_of(self._source, len(groups), {by: groups, **values})
         return GroupReader(view, Unit(), by, range(len(self._keys)), columns)
+
+    def _reader_of_sizes(self) -> GroupReader:
+        """Return the reader of the number of groups of each person, all in the first group."""
+        persons = np.array(self._pairs.keys(), dtype=np.int64) // max(len(self._keys), 1)
+        sizes = np.bincount(persons)
+        sizes = sizes[sizes > 0].astype(np.float64)
+        values = {"group": np.zeros(len(sizes), np.int64), RECORDS: sizes}
+        view = table_of(self._source, len(sizes), values)
+        return GroupReader(view, Unit(), "group", [0], [RECORDS])
 
     def _rows(self, pairs: Integers, most: int, entropy: Entropy) -> list[NDArray[Any]]:
         """Return the groups and the columns of at most so many rows of each kept pair."""

@@ -505,8 +505,10 @@ class PersonTotals(PersonRecords):
                 lows - counts * (rule.centre & _LOW),
             )
             highs, lows = highs + (lows >> LIMB), lows & _LOW
-            # Beyond 2^61 steps it is beyond every range of records: [unit.9].
+            # Beyond 2^61 steps it is beyond every range of records: [people.1].
             q = (np.clip(highs, -1 << 35, 1 << 35) << LIMB) + lows
+            if rule.lattice is None:
+                q = np.clip(q, self._lattice.first, self._lattice.last)
         records: Floats = q * self._lattice.step
         return records
 

@@ -49,7 +49,7 @@ DRAWS: Mapping[str, tuple[float, Use]] = MappingProxyType(  # their largest stre
         "values other than 0": (0.01, "noise"),
         "octave": (0.25, "range"),
         "top": (0.12, "range"),
-        "top, again": (0.10, "range"),
+        "top, again": (0.24, "range"),
         "values beyond the range": (0.015, "noise"),
     }
 )
@@ -134,7 +134,8 @@ def _find_top(
     # of float64 there are as many more, so that there are as many wherever the middle is.
     above = np.maximum(sum(counts) - np.cumsum(counts) - math.floor(needs.spare * number), 0)
     above = np.append(above, np.zeros(len(counts), dtype=np.int64))[middle:]
-    share = _share(split, "top", max(needs.strength, 2 * NATS / sure))  # [range.4]
+    strength = max(needs.strength, 2 * NATS / sure)
+    share = _share(split, "top", strength)  # [range.4]
     counts_above = tuple(above[: len(counts)].tolist())
 
     def words(k: int) -> str:
@@ -143,7 +144,7 @@ def _find_top(
     score = TopCellScore(counts_above, TILTS, NEAR)
     further = yield from draw("top", split.spend(Exponential(score, *share.ranged)), words)
     if further > FAR:  # once in a hundred, or because of values that far out
-        share = _share(split, "top, again", math.inf)
+        share = _share(split, "top, again", 2 * strength)
         score = TopCellScore(counts_above, STEEPER, NEAR)
         draw_top = split.spend(Exponential(score, *share.ranged))
         further = yield from draw("top, again", draw_top, words)

@@ -81,7 +81,7 @@ _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
 _PHASES = 8
 _NODES = 24
 _RARE = 1e-3
-_HEAVIEST = 1.25
+_HEAVIEST, _VERY_HEAVY = 1.25, 2.0
 _HEAVY = 2.6  # a lognormal of sigma 0.9 has 1.9 to 2.7
 _AS_EXPONENTIAL = 0.88  # a tail is not heavy if the index is so much of an exponential one's
 _SEEN_FROM = 0.92  # where 2 in 5 of exponential data are beyond
@@ -206,6 +206,20 @@ class Outside:
         index = self.index()
         return self if index is None or index > _HEAVIEST else replace(self, widening=2.0)
 
+    @property
+    def status(self) -> Status:
+        """What is to be said of the tail of sums of many rows, as far as it was seen.
+
+        A radius that was seen and is next to nothing tells that half of the records are, not that
+        the tail of the others is light.
+        """
+        index = self.index()
+        if self.seen is None:
+            return OK
+        if index is not None and index < _VERY_HEAVY:
+            return VERY_HEAVY
+        return HEAVY if index is None or self.heavy() else OK
+
     def distribution(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.
 
@@ -316,6 +330,11 @@ HEAVY = Status(
     "heavy_tail",
     "the tail looks heavy: more may have been clipped than the default interval allows for; "
     "use interval(tail=2)",
+)
+VERY_HEAVY = Status(
+    "heavy_tail",
+    "the tail looks so heavy that a few persons may have a good part of the whole: more may have "
+    "been clipped than the default interval allows for; use interval(tail=1.2)",
 )
 UNSEEN = Status(
     "unseen",

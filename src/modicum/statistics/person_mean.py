@@ -7,7 +7,7 @@ Rows are never dropped: a person's r_i and m_i are clipped, and few persons' are
 [people.3] count    a noisy number of persons drives the schedule;
 [people.4] centre   c, a private median of the persons' means;
 [people.5] sizes    M, with noise on the scale of a number of rows that few persons exceed;
-[people.6] radius   a size of r_i that few persons exceed, widened by what is seen of the tail;
+[people.6] radius   a size of r_i that few persons exceed;
 [people.7] rough    R, with little of the budget: c moves to about the mean;
 [people.8] final    R about the new centre, with all the rest.
 
@@ -31,12 +31,12 @@ from modicum.runtime.steps import Reads, Steps, draw, draw_count, read, read_bot
 from modicum.statistics.bounds import (
     Setting,
     count_outside,
+    count_some,
     draw_radii,
     find_centre,
     find_home,
 )
 from modicum.statistics.outside import (
-    HEAVY,
     NO_CENTRE,
     TOO_LITTLE,
     NoisyTerm,
@@ -46,18 +46,21 @@ from modicum.statistics.outside import (
 from modicum.statistics.persons import SIZES
 from modicum.statistics.split import LEAST_FOR_COUNTS, ClusterOption, expected_records
 from modicum.statistics.sum import SumErrorModel
-from modicum.status import OK, Status
+from modicum.status import Status
 from modicum.summaries.base import RecordRule
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import Records
+from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 
-_SIZES = RadiusGrid.between(1, 1 << 24)
+_SIZES = RadiusGrid.between(1, SIZES.last)
 _COUNT = Fraction(1, 50)
 _MANY = 2000  # persons per unit of noise, with budget for more than one total
 _BITS = (24, 16, 8)  # of the centre's grid: the most that the persons can carry
 _SPARE = 150  # persons
 _MOST_FOR_CENTRE = 0.16
+_LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.17, 0.35  # strengths
+_TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
+_CLEAR = 4  # deviations of the noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class PeopleSchedule:
             (0, 0.0),
         )
         sizes = min(0.08, max(0.03, 160 / expected))
-        radius = min(0.25, 0.17 * max(1.0, 1000 / expected) ** 0.3)
+        radius = min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
         root = math.sqrt(expected)
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
@@ -102,7 +105,7 @@ class PeopleSchedule:
 
 def _power(nats: float, span: float) -> Fraction:
     """Power of a prior over radii that so many nats of records outweigh."""
-    return Fraction(round(1024 * min(4.0, max(1.25, nats / (2 * (span + 6))))), 1024)
+    return Fraction(round(1024 * min(4.0, max(1.0, nats / (2 * (span + 6))))), 1024)
 
 
 def _for_centre(bits: int, span: float, expected: float) -> float:
@@ -132,8 +135,7 @@ def mean_of_persons(
     about = RecordRule("sum", lattice=lattice, centre=centre)
     deviations = Setting(column, totals, split, rule=about)
     rows, outside = yield from _scales(sizes, cells, deviations, schedule, counted)
-    outside = outside.widened()
-    reach = min(max(1, round(outside.widening * outside.radii[0])), totals.last)
+    reach = totals.last if outside is None else max(1, outside.radii[0])
 
     if schedule.rough:
         share = split.share(schedule.rough)
@@ -145,8 +147,8 @@ def mean_of_persons(
     total = yield from _total(moved, reach, split.rest(), "total")  # [people.8]
     final = SumErrorModel(totals, -reach, reach, *total, *counted, outside)
     error_model = RowMeanErrorModel(lattice, centre, final, rows)
-    otherwise = HEAVY if outside.heavy() else OK if schedule.centre else NO_CENTRE
-    return ScalarEstimate(error_model.value, error_model, error_model.judged(otherwise))
+    status = error_model.judged(schedule.centre > 0)
+    return ScalarEstimate(error_model.value, error_model, status)
 
 
 def _scales(
@@ -155,7 +157,7 @@ def _scales(
     deviations: Setting,
     schedule: PeopleSchedule,
     counted: tuple[int, NoisyTerm],
-) -> Steps[tuple[SumErrorModel, Outside]]:
+) -> Steps[tuple[SumErrorModel, Outside | None]]:
     """[people.5], [people.6] The number of all rows, and how large a person's deviation is."""
     split, n0 = sizes.split, counted[0]
     beyond = tuple(cells.magnitude_above_many(_SIZES.radii))
@@ -178,19 +180,40 @@ def _scales(
     noise = NoisyTerm(mechanism.noise[0], 1.0)
     rows = SumErrorModel(SIZES, 0, most, noisy, noise, *counted, outside, whole=True)
 
-    half = None
-    expected = expected_records(split, n0)
-    if expected >= _MANY:
-        home = yield from find_home(deviations, records, n0)
+    return rows, (yield from _radius(deviations, away, records, schedule, n0))
+
+
+def _radius(
+    here: Setting,
+    away: CellSummary,
+    records: RecordSummary,
+    schedule: PeopleSchedule,
+    n0: int,
+) -> Steps[Outside | None]:
+    """[people.6] A size of a person's deviation; ``None`` if too few persons have any."""
+    share, power, half = schedule.radius, schedule.power, None
+    expected = expected_records(here.split, n0)
+    if expected > LEAST_FOR_COUNTS:
+        home = yield from find_home(here, records, n0)
         half = (home.part(n0), home.radius) if home.radius else None
+        if not home.radius:  # most persons are at the centre: it is the others that have to speak
+            elsewhere = away.above(0) + away.below(0)
+            strength = max(_LEAST, 30 / expected)
+            found, noise = yield from count_some(here, elsewhere, strength, "persons elsewhere")
+            others, span = found * float(here.split.scale), math.log(here.lattice.last)
+            strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
+            if strength <= _MOST_FOR_RADIUS:
+                share = here.split.part_for(strength, "range")
+                power = min(power, _power(2 * (_TRUST * strength * others - _NATS), span - 6))
+            elif found > _CLEAR * noise.variance**0.5:
+                return None  # they are too few to tell where they are
+    grid = RadiusGrid.between(1, here.lattice.last)
     beyond = tuple(away.magnitude_above_many(grid.radii))
-    (chosen,), outside = yield from draw_radii(
-        deviations, (beyond,), grid, schedule.radius, *_prior(schedule.power)
-    )
+    (chosen,), outside = yield from draw_radii(here, (beyond,), grid, share, *_prior(power))
     outside = replace(outside, seen=half)
     if expected > LEAST_FOR_COUNTS:
-        outside = yield from count_outside(deviations, outside, beyond[chosen], n0)
-    return rows, outside
+        outside = yield from count_outside(here, outside, beyond[chosen], n0)
+    return outside
 
 
 def _prior(power: Fraction) -> tuple[Fraction, float]:
@@ -209,8 +232,9 @@ def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[i
 def share_of_rows(total: int, rows: SumErrorModel) -> Fraction:
     """Divide a total by the number of all rows, or by more if noise is a good part of that.
 
-    With M the noisy number and v the variance of its noise, 1/M becomes M / (M^2 + v), which does
-    not blow up near 0. Every person has a row, so M is at least the noisy number of persons.
+    [people.9] With M the noisy number and v the variance of its noise, 1/M becomes M / (M^2 + v),
+    which does not blow up near 0. Every person has a row, so M is at least the noisy number of
+    persons.
     """
     number = max(rows.noisy, rows.count, 1)
     return Fraction(total * number) / (number**2 + round(rows.noise.variance))
@@ -240,10 +264,12 @@ class RowMeanErrorModel:
     def none_seen(self) -> bool:
         return self.total.none_seen
 
-    def judged(self, otherwise: Status) -> Status:
-        """Whether the answer can be used; ``otherwise`` if nothing tells against it."""
-        if self.rows.too_little(0.05):
+    def judged(self, centred: bool) -> Status:  # noqa: FBT001
+        """Whether the answer can be used; ``centred``: there was budget for a centre."""
+        if self.rows.too_little(0.05) or self.total.outside is None:
             return TOO_LITTLE
+        tail = self.total.outside.status
+        otherwise = NO_CENTRE if tail.ok and not centred else tail
         return self.total.judged(self.total.count, otherwise)
 
     def interval(self, level: float, tail: float | None) -> Interval:

@@ -4,12 +4,12 @@ A unit that names a column and nothing else leaves it to the question what becom
 rows. A statistic of a person's sum, number or mean bounds that itself. Of all others a few steps
 come first, in which a person is one record, their number of rows:
 
-[limit.1] persons  a noisy number of persons, which sizes the next draw;
-[limit.2] limit    a number of rows that a small part of the persons exceed.
+[people.10] persons  a noisy number of persons, which sizes the next draw;
+[people.11] limit    a number of rows that a small part of the persons exceed.
 
 Then the statistic is answered from at most so many rows of each person, chosen at random, with the
-rest of the budget divided by that number as group privacy demands. docs/proofs/people.md has the
-proofs, with the same labels.
+rest of the budget divided by that number, as group privacy demands [people.12].
+docs/proofs/people.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
@@ -33,7 +33,7 @@ from modicum.summaries.cells import Cells
 
 R = TypeVar("R", bound=Record)
 
-SIZES = Lattice(0.0, 2.0**34, 1.0)
+SIZES = Lattice(0.0, 2.0**24, 1.0)
 """The lattice of numbers of rows."""
 
 WIDER, WIDER_IF_FOUND = 16, 8
@@ -70,7 +70,7 @@ def in_found_limit(
     draws = split.part_for(_COUNT, "noise") + split.part_for(_LARGEST, "range")
     least = 1 - draws
     octaves = _affordable(begin, split.share(least).loss)
-    limit, status = yield from _find_limit(split, octaves)
+    limit, status = yield from _find_limit(split, octaves, "rows")
     rule = RecordRule("rows", most=limit)
     answer = yield from reading(
         lambda ask: replace(ask, rule=rule), begin(split.rest().loss.per_record(limit)), limit
@@ -96,7 +96,16 @@ def _affordable(begin: Callable[[Event], Steps[Estimate[R]]], event: Event) -> i
     raise AssertionError("unreachable")
 
 
-def _find_limit(split: BudgetSplit, octaves: int) -> Steps[tuple[int, Status]]:
+def find_groups(event: Event, keys: int | None) -> Steps[int]:
+    """Find in how many groups a person may count, of so many, if that is public [people.13]."""
+    octaves = _MOST if keys is None else min(max(keys - 1, 1).bit_length(), _MOST)
+    limit, _ = yield from _find_limit(BudgetSplit(event), octaves, "groups")
+    return limit if keys is None else min(limit, keys)
+
+
+def _find_limit(
+    split: BudgetSplit, octaves: int, what: Literal["rows", "groups"]
+) -> Steps[tuple[int, Status]]:
     """Return how many rows of a person may count, and what the draws say against it.
 
     With r(m) rows of at most m a person, a row is worth r(m)/m of them when a person counts with m,
@@ -104,10 +113,10 @@ def _find_limit(split: BudgetSplit, octaves: int) -> Steps[tuple[int, Status]]:
     """
     grid = RadiusGrid.between(1, 1 << octaves)
     limits = grid.radii[1:]  # every person has a row
-    ask = Read(None, SIZES, Cells(0, limits), rule=RecordRule("count"))
-    sizes = yield from read(ask)
+    rule = RecordRule("count" if what == "rows" else "groups")
+    sizes = yield from read(Read(None, SIZES, Cells(0, limits), rule=rule))
     share = split.share(split.part_for(_COUNT, "noise"))
-    number, _ = yield from draw_count(split, sizes.count, share, "persons")  # [limit.1]
+    number, _ = yield from draw_count(split, sizes.count, share, "persons")  # [people.10]
     scale = float(split.scale)
     least, most = (float(part) * max(number, 1) for part in _BEYOND)
     target = max(round(max(least, min(most, _ENOUGH / scale))), 1)
@@ -120,7 +129,7 @@ def _find_limit(split: BudgetSplit, octaves: int) -> Steps[tuple[int, Status]]:
     mechanism = split.spend(RadiusDraw.of((beyond,), grid, share, tilt=_TILT))
 
     def words(drawn: tuple[int, ...]) -> str:
-        return f"hardly more than {target:,} persons have more than {limits[drawn[0]]:,} rows"
+        return f"hardly more than {target:,} persons have more than {limits[drawn[0]]:,} {what}"
 
-    (chosen,) = yield from draw("limit", mechanism, words)  # [limit.2]
+    (chosen,) = yield from draw(f"most {what}", mechanism, words)  # [people.11]
     return limits[chosen], OK if number * scale > _FEWEST else TOO_FEW

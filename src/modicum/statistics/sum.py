@@ -191,10 +191,11 @@ def _by_radius(
             return (yield from _over_the_range(here, n0, counted, APART))
     elif _SMALL * radius >= outside.widest:  # so few records could hardly vouch for a radius
         return (yield from _over_the_range(here, n0, counted, OK))
-    error_model = yield from _within(here, outside, n0, counted)
     # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
-    status = HEAVY if replace(outside, seen=half).heavy() else OK
+    seen = replace(outside, seen=half)
+    error_model = yield from _within(here, seen.widened() if here.rule else outside, n0, counted)
+    status = seen.status if here.rule else HEAVY if seen.heavy() else OK
     return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, status))
 
 
@@ -292,7 +293,9 @@ def _within(
 ) -> Steps[SumErrorModel]:
     """[sum.3] The sum of clipped values, with all that is left."""
     lattice = here.lattice
-    radius = max(abs(lattice.first), abs(lattice.last)) if outside is None else outside.radii[0]
+    radius = max(abs(lattice.first), abs(lattice.last))
+    if outside is not None:
+        radius = round(outside.widening * outside.radii[0])
     # A range on one side of zero cuts the other bound at its end nearest to zero.
     lo = min(max(-radius, lattice.first), lattice.last)
     hi = max(min(radius, lattice.last), lattice.first)

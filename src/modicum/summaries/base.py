@@ -492,10 +492,11 @@ class RecordRule:
 
     One record: the mean, the sum or the number of a column's values, or at most ``most`` rows, at
     random. Values are rounded on ``lattice``, if it is not that of the records, and then less
-    ``centre``, in its steps.
+    ``centre``, in its steps. Where rows are grouped, "groups" is the number of groups that a person
+    has rows in.
     """
 
-    kind: Literal["mean", "sum", "count", "rows"]
+    kind: Literal["mean", "sum", "count", "rows", "groups"]
     most: int = 1
     lattice: Lattice | None = None
     centre: int = 0
@@ -524,4 +525,4 @@ class Read(Generic[S]):
         """The lattice on which values are rounded; ``None`` if only their number matters."""
         if self.rule is None or self.rule.kind == "rows":
             return self.lattice
-        return self.rule.lattice or (None if self.rule.kind == "count" else self.lattice)
+        return self.rule.lattice or (self.lattice if self.rule.kind in {"mean", "sum"} else None)
