@@ -341,7 +341,6 @@ class PersonGroups(GroupReader):
 
     def chosen(self, entropy: Entropy) -> Integers:
         """Return the groups that are kept, once for each person in them; sensitive."""
-        self._sum([(None, None)])
         return self._choice(entropy)[1]
 
     def _sum(self, places: Iterable[OnLattice]) -> None:
@@ -416,6 +415,7 @@ class PersonGroups(GroupReader):
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
         """Choose groups of each person: the numbers of the pairs that are kept, and the groups."""
         if self._chosen is None:
+            self._sum([(None, None)])  # a pass that finds them, unless there was one
             numbers = np.array(self._pairs.keys(), dtype=np.int64)
             persons, groups = np.divmod(numbers, len(self._keys))
             part = persons, None, [groups, np.arange(len(numbers))]
