@@ -67,6 +67,7 @@ def cdf(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a distribution function: the error, or the ε or the number of rows that an error needs.
 
@@ -95,6 +96,9 @@ def cdf(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -163,6 +167,9 @@ def clipped_mean_vector(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -190,6 +197,7 @@ def count(
     budget: Budget | None = None,
     error: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a count: the error, or the ε that an error needs.
 
@@ -208,6 +216,9 @@ def count(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -275,6 +286,9 @@ def covariance(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -309,6 +323,7 @@ def expectile(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan an expectile: the error, or the ε or the number of rows that an error needs.
 
@@ -346,6 +361,9 @@ def expectile(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -377,6 +395,7 @@ def geometric_mean(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a geometric mean: the error, or the ε or the number of rows that an error needs.
 
@@ -404,6 +423,9 @@ def geometric_mean(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -438,6 +460,7 @@ def histogram(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a histogram: the error, or the ε or the number of rows that an error needs.
 
@@ -474,6 +497,9 @@ def histogram(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -509,6 +535,7 @@ def huber(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan Huber's location: the error, or the ε or the number of rows that an error needs.
 
@@ -551,6 +578,9 @@ def huber(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -585,6 +615,7 @@ def iqr(
     between: tuple[Number, Number] = ("1/4", "3/4"),
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan an interquartile range: the error, or the ε or the number of rows that an error needs.
 
@@ -623,6 +654,9 @@ def iqr(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -692,6 +726,9 @@ def linear_regression(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -726,6 +763,7 @@ def lp_center(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a location by p-th powers: the error, or the ε or the number of rows that an error needs.
 
@@ -763,6 +801,9 @@ def lp_center(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -795,6 +836,7 @@ def max(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a maximum: the error, or the ε that an error needs.
 
@@ -828,6 +870,9 @@ def max(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -862,6 +907,7 @@ def mean(
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a mean: the error, or the ε or the number of rows that an error needs.
 
@@ -901,6 +947,9 @@ def mean(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -968,6 +1017,9 @@ def mean_vector(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1001,6 +1053,7 @@ def median(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a median: the error, or the ε or the number of rows that an error needs.
 
@@ -1036,6 +1089,9 @@ def median(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1068,6 +1124,7 @@ def min(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a minimum: the error, or the ε that an error needs.
 
@@ -1101,6 +1158,9 @@ def min(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1136,6 +1196,7 @@ def monotone_statistic(
     level: float | None = 0.95,
     method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan your own statistic: the error, or the ε or the number of rows that an error needs.
 
@@ -1182,6 +1243,9 @@ def monotone_statistic(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1254,6 +1318,9 @@ def pca(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1288,6 +1355,7 @@ def quantile(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a quantile: the error, or the ε or the number of rows that an error needs.
 
@@ -1329,6 +1397,9 @@ def quantile(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1363,6 +1434,7 @@ def quantiles(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan several quantiles: the error, or the ε or the number of rows that an error needs.
 
@@ -1401,6 +1473,9 @@ def quantiles(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1433,6 +1508,7 @@ def skewness(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a skewness: the error, or the ε or the number of rows that an error needs.
 
@@ -1466,6 +1542,9 @@ def skewness(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1498,6 +1577,7 @@ def std(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a standard deviation: the error, or the ε or the number of rows that an error needs.
 
@@ -1531,6 +1611,9 @@ def std(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1565,6 +1648,7 @@ def sum(
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a sum: the error, or the ε that an error needs.
 
@@ -1604,6 +1688,9 @@ def sum(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1638,6 +1725,7 @@ def trimmed_mean(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a trimmed mean: the error, or the ε or the number of rows that an error needs.
 
@@ -1678,6 +1766,9 @@ def trimmed_mean(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1710,6 +1801,7 @@ def var(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a variance: the error, or the ε or the number of rows that an error needs.
 
@@ -1743,6 +1835,9 @@ def var(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1777,6 +1872,7 @@ def winsorized_mean(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
+    rows_each: float | None = None,
 ) -> Plan:
     """Plan a winsorized mean: the error, or the ε or the number of rows that an error needs.
 
@@ -1814,6 +1910,9 @@ def winsorized_mean(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------

@@ -16,10 +16,11 @@ from functools import partial
 from importlib import import_module
 from inspect import Parameter, Signature
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from modicum.errors import InvalidArgument, WrongCall, did_you_mean
 from modicum.exact.lattice import Lattice
+from modicum.plan.persons import COLUMN, EFFORT, PersonTrials, checked_rows_each
 from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
 from modicum.plan.solve import Effort, Simulated, Task
 from modicum.plan.summary import Plan
@@ -133,6 +134,7 @@ def _planned(
     budget: Budget | None = None,
     error: float | None = None,
     unit: Unit | None = None,
+    rows_each: float | None = None,
     **asked: Any,
 ) -> Plan:
     """Plan a release.
@@ -149,6 +151,9 @@ def _planned(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    rows_each : float, optional
+        How many rows a person has on average, if all of them count: then it is needed. Numbers are
+        taken to fall off geometrically, and values not to depend on whose they are.
     **asked
         Options of the question, and the guess of the data.
 
@@ -174,6 +179,7 @@ def _planned(
     anywhere = Lattice.within((-1e307, 1e307))
     within = anywhere if sample.finds_range else sample.lattice
     data, person = guess.read(within, **guessed), checked_unit(unit)
+    each = checked_rows_each(rows_each, person)
     answered = planned
     if all(
         (row.statistic, row.method) != (sample.statistic, sample.method) for row in declared.rows
@@ -184,8 +190,11 @@ def _planned(
     if error_of is None:
         assert answered.truth is not None
         error_of = against(answered.truth)
-    trials = guess.trials(data, error_of, person)
-    task = Task(partial(question, **options), trials, guess.effort(data))
+    task = Task(
+        partial(question, **options), guess.trials(data, error_of, person), guess.effort(data)
+    )
+    if person.whole:
+        task = _of_persons(question, options, data, answered, PersonGuess(person, each))
     found = task.solve(cost, n, error)
     shown: dict[str, Any] = {
         field: getattr(sample.options, name, None) for field, name in planned.shown.items()
@@ -203,6 +212,31 @@ def _planned(
         **shown,
         **found.fields(),
     )
+
+
+class PersonGuess(NamedTuple):
+    """Persons all of whose rows count, and how many they have on average."""
+
+    unit: Unit
+    rows_each: float
+
+
+def _of_persons(
+    question: Builder, options: Mapping[str, Any], data: Any, planned: Planned, guess: PersonGuess
+) -> Task:
+    """The task for persons: tables of their rows are made, as for no other unit."""
+    if planned.truth is None or planned.data not in {"column", "nothing"}:
+        raise InvalidArgument(
+            f"{planned.noun} has no plan for persons all of whose rows count: plan it for a unit "
+            "with max_rows="
+        )
+    column = {"column": COLUMN} if planned.data == "column" else {}
+    shape = data if isinstance(data, Shape) else Shape("uniform", 0.0, 1.0)
+
+    def asked(**cost: Any) -> Query[Any]:
+        return question(**column, **options, **cost).for_unit(guess.unit)
+
+    return Task(asked, PersonTrials(shape, planned.truth, *guess), EFFORT)
 
 
 def _declared(question: Builder) -> tuple[Declaration, Planned]:
@@ -246,6 +280,7 @@ def _signature(question: Builder) -> Signature:
             *(each for each in guess.values() if each.default is not Parameter.empty),
             *(each for name, each in own.items() if name in later),
             given["unit"],
+            *([given["rows_each"]] if planned.data in {"column", "nothing"} else []),
         ],
         return_annotation="Plan",
     )
@@ -285,7 +320,7 @@ def _documentation(question: Builder) -> str:
     known = {name for text in texts for name in _names(text)}
     if lacking := [name for name in own if name not in known]:
         texts.insert(0, f"{', '.join(lacking)}\n    As for :func:`modicum.{question.__name__}`.")
-    texts += _described(_planned, ("n", *_COST, "error", "unit"))
+    texts += _described(_planned, ("n", *_COST, "error", "unit", "rows_each"))
     outcome = "".join((inspect.getdoc(_planned) or "").partition("Returns\n")[1:])
     find = find_words(n, ("``n``", "``error``"))
     return (

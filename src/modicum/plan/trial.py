@@ -38,6 +38,7 @@ from modicum.status import judged
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import SyntheticTable
 
+_ROWS = Unit()
 _ANY_LATTICE = Lattice.within((-2, 2))
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
@@ -62,7 +63,7 @@ class Trial:
 
 def trial(
     asked: Query[Any],
-    reader: SyntheticReader | _CountingReader,
+    reader: SyntheticReader | CountingReader,
     error: Callable[[Any], float],
     *,
     unit: Unit,
@@ -336,16 +337,17 @@ def _tails(shares: int) -> list[float]:
 _TAILS = _tails(16)
 
 
-class _CountingReader(TableReader):
+class CountingReader(TableReader):
     """Reads synthetic rows, and counts the passes."""
 
     __slots__ = ("passes",)
 
-    def __init__(self, x: Floats) -> None:
-        super().__init__(open_source(x))
+    def __init__(self, table: Any, unit: Unit = _ROWS, columns: Sequence[str] = ()) -> None:
+        super().__init__(open_source(table), unit, columns)
         self.passes = 0
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        """Summaries in the order of the reads."""
         self.passes += 1
         return super().read(reads, entropy)
 
@@ -377,6 +379,6 @@ def columns_trials(
         def error_of(answer: ArrayEstimate) -> float:
             return error(ReleasedRows(columns, x, answer))
 
-        return trial(asked, _CountingReader(x), error_of, unit=unit, seed=f"plan {number}")
+        return trial(asked, CountingReader(x), error_of, unit=unit, seed=f"plan {number}")
 
     return lambda asked, rows, runs: [one(asked, rows, number) for number in range(runs)]
