@@ -1,7 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, ordinary, scale-free, quantiles, several, spread, locations, robust, smooth,
-vectors, moments, speed, growth, groups, ledger, local, shuffle, peers, spark and all.
+Parts are accuracy, ordinary, scale-free, people, quantiles, several, spread, locations, robust,
+smooth, vectors, moments, speed, growth, groups, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -25,6 +25,7 @@ from benchmarks import (
     moments,
     ordinary,
     peers,
+    people,
     quantiles,
     robust,
     scale_free,
@@ -54,6 +55,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "scale-free": lambda quick: scale_free.scale_free(
         scale_free.QUICK if quick else scale_free.FULL
     ),
+    "people": lambda quick: people.people(people.QUICK if quick else people.FULL),
     "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
@@ -93,7 +95,7 @@ def main() -> None:
 def _write(name: str, text: str) -> None:
     """Put a part into its place on the page."""
     page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    found = dict(re.findall(r"<!-- part (\w+) -->\n(.*?)<!-- end -->\n", page, flags=re.DOTALL))
+    found = dict(re.findall(r"<!-- part ([\w-]+) -->\n(.*?)<!-- end -->\n", page, flags=re.DOTALL))
     found[name] = f"\n{text}\n\nMade by `python -m benchmarks {name}`.\n\n"
     parts = [
         f"<!-- part {part} -->\n{found[part]}<!-- end -->\n" for part in PARTS if part in found
