@@ -79,8 +79,8 @@ def test_every_step_of_a_mean_is_audited(audited) -> None:
     values = {"count": [(3000,)], "home": [(0,), (3,)], "rough total": [(10**7,), (0,)]}
     report = audited(QUESTIONS["mean, ε"], pairs_of(UNIT), values=values, widths=(1,) * 9)
     assert [step.label for step in report.steps] == [
-        "count", "centre", "sizes", "rows", "home", "radius", "records outside", "rough total",
-        "total",
+        "count", "centre", "sizes", "rows", "home", "persons elsewhere", "radius",
+        "records outside", "rough total", "total",
     ]  # fmt: skip
 
 

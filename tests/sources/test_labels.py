@@ -11,6 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import modicum
 from modicum.errors import CopyRefused, InvalidArgument, MissingColumn, SourceError, UnsupportedData
@@ -339,3 +341,31 @@ def test_values_of_any_type_can_be_counted(engine, tmp_path) -> None:
     assert [both["t"].value, both["d"].value] == [4, 2]
     with pytest.raises(UnsupportedData, match="declared as"):
         curator.mean("t", within=(0, 1), epsilon=1)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.lists(st.integers(-40, 40)),
+            st.lists(st.sampled_from([0, 5, -(2**62) - 1, 2**63 - 1, 2**40])),
+            st.lists(st.sampled_from(["a", 5, 5.0, None, True])),
+        ),
+        max_size=6,
+    ),
+    st.booleans(),
+)
+def test_whole_numbers_have_the_codes_of_a_plain_dictionary(chunks, masked) -> None:
+    """In a table or not, beside other labels or not, masked or not: in the order of appearance."""
+    labels, codes = Dictionary(), {}
+    for chunk in chunks:
+        whole = all(type(each) is int for each in chunk)
+        missing = [bool(i % 3 == 1) and masked and whole for i in range(len(chunk))]
+        values = np.ma.array(np.array(chunk, np.int64), mask=missing) if whole else chunk
+        expected = [
+            -1 if gone or each is None else codes.setdefault(each, len(codes))
+            for each, gone in zip(chunk, missing, strict=True)
+        ]
+        assert labels.codes(values).tolist() == expected
+        assert len(labels) == len(codes)
+    assert labels.keys() == [int(each) if isinstance(each, float) else each for each in codes]
+    assert all(labels.find(each) == code for each, code in codes.items())

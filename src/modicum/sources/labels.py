@@ -14,7 +14,7 @@ Null, NaN and NaT are missing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -70,6 +70,56 @@ _MISSING = {"None", "nan", "NaN", "NaT", "<NA>"}
 """Texts of the objects that pandas takes for missing, whatever their class."""
 
 
+_DENSE = 16  # entries of a table for each row that was seen
+_FIRST = 1 << 16
+_LARGEST = 1 << 62
+
+
+class _WholeCodes(Sensitive):
+    """The codes of whole numbers that lie near each other, in a table; -1 if not known yet.
+
+    The table holds no more than a multiple of the number of rows that were looked up.
+    """
+
+    __slots__ = ("_base", "_rows", "_table")
+
+    def __init__(self) -> None:
+        self._base, self._rows = 0, 0
+        self._table = np.empty(0, dtype=np.int64)
+
+    def codes(self, values: Integers, make: Callable[[Integers], Integers]) -> Integers | None:
+        """Return the codes; ``None`` if the numbers are too far apart.
+
+        ``make`` returns codes of numbers that were not there before.
+        """
+        self._rows += len(values)
+        if not self._reaches(int(values.min()), int(values.max())):
+            return None
+        places = values - self._base
+        codes = self._table[places]
+        unknown = np.flatnonzero(codes < 0)
+        if len(unknown):
+            new, first = np.unique(values[unknown], return_index=True)
+            new = new[first.argsort()]  # in the order of their first appearance
+            self._table[new - self._base] = make(new)
+            codes[unknown] = self._table[places[unknown]]
+        return codes
+
+    def _reaches(self, least: int, most: int) -> bool:
+        """Grow the table so that it holds these numbers, if it may be so large."""
+        size = len(self._table)
+        if size:
+            least, most = min(least, self._base), max(most, self._base + size - 1)
+        if size == most - least + 1:
+            return True
+        if max(-least, most) > _LARGEST or most - least > _DENSE * self._rows + _FIRST:
+            return False
+        table = np.full(most - least + 1 + size // 2, -1, dtype=np.int64)
+        table[self._base - least :][:size] = self._table
+        self._base, self._table = least, table
+        return True
+
+
 class Dictionary(Sensitive):
     """Codes 0, 1, ... for labels, in the order of their first appearance; -1 for a missing one.
 
@@ -84,16 +134,24 @@ class Dictionary(Sensitive):
     (['b', 'a'], 1, None)
     """
 
-    __slots__ = ("_codes",)
+    __slots__ = ("_codes", "_made", "_mixed", "_wholes")
     missing: ClassVar[int] = -1
 
     def __init__(self) -> None:
         self._codes = _Codes({None: -1})
+        self._mixed = False  # whether there are labels that the table of whole numbers lacks
+        self._wholes = _WholeCodes()
+        self._made: list[Integers] = []  # whole numbers that are in the table alone
 
     def codes(self, values: LabelValues) -> Integers:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+            found = self._codes_of_wholes(values)
+            if found is not None:
+                return found
+        known, self._mixed = self._all(), True
         if not isinstance(values, Encoded):
             items = label_items(values)
-            return np.fromiter(map(self._codes.__getitem__, items), np.int64, len(items))
+            return np.fromiter(map(known.__getitem__, items), np.int64, len(items))
         items, rows = label_items(values.labels), len(values.places)
         places = np.where(values.places < 0, len(items), values.places).astype(np.intp)
         first = np.full(len(items) + 1, rows)
@@ -101,11 +159,44 @@ class Dictionary(Sensitive):
         used = np.flatnonzero(first[:-1] < rows)
         codes = np.full(len(items) + 1, -1)
         for place in used[np.argsort(first[used])].tolist():
-            codes[place] = self._codes[items[place]]
+            codes[place] = known[items[place]]
         return codes[places]
 
+    def _all(self) -> _Codes:
+        """Return the codes of all labels."""
+        for numbers in self._made:
+            start = len(self._codes) - 1
+            self._codes.update(
+                zip(numbers.tolist(), range(start, start + len(numbers)), strict=True)
+            )
+        self._made = []
+        return self._codes
+
+    def _made_for(self, numbers: Integers) -> Integers:
+        """Return codes for whole numbers that the table lacks."""
+        if self._mixed:
+            return np.fromiter(
+                map(self._codes.__getitem__, numbers.tolist()), np.int64, len(numbers)
+            )
+        start = len(self)
+        self._made.append(numbers)
+        return np.arange(start, start + len(numbers))
+
+    def _codes_of_wholes(self, values: NDArray[Any]) -> Integers | None:
+        """Return the codes of an array, masked where labels are missing, if a table has them."""
+        there = ~np.ma.getmaskarray(values)
+        whole = np.ma.getdata(values)[there]
+        if not len(whole) or values.dtype == np.uint64:
+            return None
+        found = self._wholes.codes(whole.astype(np.int64, copy=False), self._made_for)
+        if found is None or len(found) == len(values):
+            return found
+        codes = np.full(len(values), self.missing)
+        codes[there] = found
+        return codes
+
     def __len__(self) -> int:
-        return len(self._codes) - 1
+        return len(self._codes) - 1 + sum(map(len, self._made))
 
     def find(self, key: object) -> int | None:
         """Return the code of a label by its Python value, ``None`` if it has not appeared.
@@ -116,7 +207,7 @@ class Dictionary(Sensitive):
         key = plain_label(key)
         if key is None or not isinstance(key, Hashable):
             raise InvalidArgument("a label must be a number, a text, a bool, a date or a moment")
-        code = self._codes.get(key)
+        code = self._all().get(key)
         return self._codes.get(str(key)) if code is None else code
 
     def keys(self) -> list[Any]:
@@ -125,7 +216,7 @@ class Dictionary(Sensitive):
         Numbers without a fraction are int. Dates and datetimes beyond the years 1 to 9999 are the
         int that the engine holds: days, or units of its clock, since 1970.
         """
-        return [_whole(key) for key in self._codes if key is not None]
+        return [_whole(key) for key in self._all() if key is not None]
 
 
 class Presence(Sensitive):
