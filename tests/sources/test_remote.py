@@ -24,12 +24,12 @@ from modicum.privacy.unit import Unit
 from modicum.sources import groups
 from modicum.sources.base import open_source
 from modicum.sources.cluster.jobs import Job, KeyCounts, Known
-from modicum.sources.groups import GroupReader, count_keys, reader_of_groups
+from modicum.sources.groups import GroupReader, count_keys, reader_of_groups, reader_of_sizes
 from modicum.sources.labels import Dictionary
 from modicum.sources.persons import SampledRows, TableReader, check_unit
 from modicum.sources.reader import read
 from modicum.summaries import brackets, subsample
-from modicum.summaries.base import Read
+from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.brackets import Bracket, BracketSummary
 from modicum.summaries.order_statistics import RankWindow, TrimPoints
 from modicum.summaries.subsample import Records
@@ -253,6 +253,52 @@ def test_groups_are_those_of_a_local_table(
     assert count_keys(source, unit, "g", SYSTEM) == count_keys(
         open_source(GROUPED), unit, "g", SYSTEM
     )
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        RecordRule("mean"),
+        RecordRule("sum", lattice=WIDE, centre=17),
+        RecordRule("count", lattice=WIDE),
+        RecordRule("count"),
+    ],
+    ids=str,
+)
+def test_records_of_all_rows_are_those_of_a_local_table(make: Any, rule: RecordRule) -> None:
+    unit, ask = mo.unit_of("who"), Read("x", WIDE, Tails(5000), rule=rule)
+    source, local = make(GROUPED), open_source(GROUPED)
+    readers = [TableReader(each, unit, ["x"]) for each in (source, local)]
+    assert readers[0].read([ask], SYSTEM) == readers[1].read([ask], SYSTEM)
+    pairs = [(group, ask) for group in range(len(KEYS))]
+    got, expected = (
+        reader_of_groups(each, unit.in_groups(99), "g", KEYS, ["x"]).read(pairs, SYSTEM)
+        for each in (source, local)
+    )
+    assert got == expected
+    sizes = Read(None, WIDE, Tails(5000), rule=RecordRule("groups"))
+    for keys in (KEYS, None):
+        got, expected = (
+            reader_of_sizes(each, unit, "g", keys).read([(0, sizes)], SYSTEM)
+            for each in (source, local)
+        )
+        assert got == expected
+
+
+def test_persons_with_all_their_rows_are_answered(make: Any) -> None:
+    budget = mo.approx(10**6, "0.1")
+    curator = mo.Curator(make(GROUPED), budget=budget, unit=mo.unit_of("who"))
+    here = np.array([who is not None for who in GROUPED["who"].to_pylist()])
+    x = np.array(GROUPED["x"].to_pylist(), dtype=float)[here]
+    there = x[~np.isnan(x)]
+    assert curator.count(epsilon=1000).value == pytest.approx(here.sum(), abs=1)
+    assert curator.mean("x", epsilon=10_000).value == pytest.approx(there.mean(), rel=0.02, abs=1)
+    assert curator.sum("x", epsilon=10_000).value == pytest.approx(there.sum(), rel=0.02)
+    assert curator.median("x", epsilon=10_000).limit >= 1
+    groups = curator.group_by("g", keys=KEYS).count(epsilon=10_000)
+    assert sum(each.value for each in groups.values()) <= here.sum() + 1
+    drawn = curator.group_by("g", key_budget=mo.approx(1000, "1e-6"))
+    assert set(KEYS) & set(drawn.keys)
 
 
 def test_groups_of_a_person_are_chosen_once_for_all_jobs() -> None:
