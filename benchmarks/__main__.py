@@ -1,11 +1,13 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, ordinary, scale-free, people, quantiles, several, spread, locations, robust,
-smooth, vectors, moments, speed, growth, groups, ledger, local, shuffle, peers, spark and all.
+Parts are accuracy, ordinary, scale-free, people, tpch, quantiles, several, spread, locations,
+robust, smooth, vectors, moments, speed, growth, groups, ledger, local, shuffle, peers, spark and
+all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
-where PySpark is: ``.venv-engines/bin/python -m benchmarks spark``.
+where PySpark is: ``.venv-engines/bin/python -m benchmarks spark``, and that on TPC-H where its
+generator is (``pip install tpchgen-cli``).
 """
 
 import argparse
@@ -35,6 +37,7 @@ from benchmarks import (
     spark,
     speed,
     spread,
+    tpch,
     vectors,
 )
 from benchmarks.targets import HEADER, Target, table
@@ -56,6 +59,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
         scale_free.QUICK if quick else scale_free.FULL
     ),
     "people": lambda quick: people.people(people.QUICK if quick else people.FULL),
+    "tpch": lambda quick: tpch.tpch(tpch.QUICK if quick else tpch.FULL),
     "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
@@ -80,7 +84,8 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, "all"])
     parser.add_argument("--quick", action="store_true", help="small sizes, few releases, no page")
     args = parser.parse_args()
-    skipped = () if find_spec("pyspark") else ("spark",)
+    there = {"spark": find_spec("pyspark") is not None, "tpch": tpch.available()}
+    skipped = [name for name, found in there.items() if not found]
     everything = [name for name in PARTS if name not in skipped]
     for name in everything if args.part == "all" else (args.part,):
         start = time.monotonic()

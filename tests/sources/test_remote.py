@@ -296,7 +296,8 @@ def test_persons_with_all_their_rows_are_answered(make: Any) -> None:
     assert curator.sum("x", epsilon=10_000).value == pytest.approx(there.sum(), rel=0.02)
     assert curator.median("x", epsilon=10_000).limit >= 1
     groups = curator.group_by("g", keys=KEYS).count(epsilon=10_000)
-    assert sum(each.value for each in groups.values()) <= here.sum() + 1
+    assert sum(each.value for each in groups.values()) <= here.sum() + 5
+    assert groups["never"].value <= 5
     drawn = curator.group_by("g", key_budget=mo.approx(1000, "1e-6"))
     assert set(KEYS) & set(drawn.keys)
 

@@ -186,6 +186,17 @@ def test_what_is_not_there_is_no_error() -> None:
         assert lower <= (5000 if table is one else 0) <= max(upper, 5000)
 
 
+@pytest.mark.parametrize("persons", [0, 1, 20, 80, 300])
+def test_few_persons_have_few_rows(persons: int) -> None:
+    """A count of their rows is not drowned by the noise for as many rows as a person could have."""
+    table = table_of(np.full(persons, 4), lambda who: np.ones(len(who)))
+    found = [curator(table, seed).count(epsilon=1) for seed in range(10)]
+    assert np.mean([abs(each.value - 4 * persons) for each in found]) < 40 + 4 * min(persons, 20)
+    for each in found:
+        lower, upper = each.interval()
+        assert not each.usable or lower <= 4 * persons <= upper
+
+
 def test_one_person_more_changes_no_behaviour() -> None:
     """A person with more rows than all others together: no error, and hardly another answer."""
     whale = pd.DataFrame({"who": [-1] * 300_000, "x": [1000.0] * 300_000})

@@ -369,7 +369,7 @@ class PersonGroups(GroupReader):
     def _reader(self, made: Made | int, entropy: Entropy) -> GroupReader:
         """Return the reader of the records that a rule makes, by the groups that are kept."""
         if not isinstance(made, int) and made[2].kind == "groups":
-            return self._reader_of_sizes()
+            return self._reader_of_sizes()  # places_of() has made a pass
         pairs, groups = self._choice(entropy)
         if isinstance(made, int):
             columns: list[str | None] = [*self._columns]
@@ -415,7 +415,8 @@ class PersonGroups(GroupReader):
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
         """Choose groups of each person: the numbers of the pairs that are kept, and the groups."""
         if self._chosen is None:
-            self._sum([(None, None)])  # a pass that finds them, unless there was one
+            if not self._totals:
+                self._sum([(None, None)])  # a pass that finds them
             numbers = np.array(self._pairs.keys(), dtype=np.int64)
             persons, groups = np.divmod(numbers, len(self._keys))
             part = persons, None, [groups, np.arange(len(numbers))]

@@ -75,6 +75,11 @@ class Setting:
     rule: RecordRule | None = field(default=None, kw_only=True)
 
     @property
+    def counts(self) -> bool:
+        """Whether the records are numbers of rows, of which every person has one or more."""
+        return self.rule is not None and self.rule.kind == "count"
+
+    @property
     def width(self) -> int:
         """Width of the range of values, in steps; that of a person's totals may be wider."""
         values = None if self.rule is None else self.rule.lattice

@@ -164,6 +164,9 @@ def adaptive_sum(
     summary, records = yield from read_both(here.ask(first), here.ask(Records()))
     tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
+    if here.counts and expected_records(split, n0) < LEAST_FOR_BOUNDS:
+        place = _Place("radius", sum_schedule(lattice, split, n0, options.clusters))
+        return (yield from _by_radius(here, tails, place, n0, counted))
     if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         # Few rows, or no numbers at all: that is worth a better count.
         n0, noise = yield from count_some(here, summary.count, 0.25, "count, again")
@@ -181,15 +184,17 @@ def _by_radius(
     split = here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
-    if radius <= here.width >> COLLAPSED_BITS:
+    if radius <= here.width >> COLLAPSED_BITS and not here.counts:
         status = FEW if place.atom is None else APART
         return (yield from _over_the_range(here, n0, counted, status))
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
         outside = yield from count_outside(here, outside, elsewhere, n0)
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
-        if radius < place.half and outside.excess(0.05):
+        if radius < place.half and outside.excess(0.05) and not here.counts:
             return (yield from _over_the_range(here, n0, counted, APART))
-    elif _SMALL * radius >= outside.widest:  # so few records could hardly vouch for a radius
+    elif (
+        _SMALL * radius >= outside.widest and not here.counts
+    ):  # so few records could hardly vouch for a radius
         return (yield from _over_the_range(here, n0, counted, OK))
     # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
@@ -295,7 +300,7 @@ def _within(
     lattice = here.lattice
     radius = max(abs(lattice.first), abs(lattice.last))
     if outside is not None:
-        radius = round(outside.widening * outside.radii[0])
+        radius = max(round(outside.widening * outside.radii[0]), int(here.counts))
     # A range on one side of zero cuts the other bound at its end nearest to zero.
     lo = min(max(-radius, lattice.first), lattice.last)
     hi = max(min(radius, lattice.last), lattice.first)

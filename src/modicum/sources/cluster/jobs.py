@@ -135,8 +135,11 @@ class Job:
 
     @property
     def rereads(self) -> bool:
-        """Whether a part is read more than once."""
-        return False
+        """Whether a part is read more than once: keys or groups of persons are found first."""
+        if self.scope.by is None:
+            return False
+        kept = any(ask.rule is not None and ask.rule.kind == "rows" for _, ask in self.reads)
+        return kept or not self.scope.keys
 
     def check(self, part: Source) -> None:
         """Check by its schema that a part can be read."""
