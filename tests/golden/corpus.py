@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 import modicum as mo
@@ -30,6 +31,7 @@ _WRITTEN_AS = {
     "vector_statistic": "vector",
 }
 ONE_COLUMN = {"radial", "gradient"}  # of rows that are as wide as their option says
+PERSONS = ("count", "sum", "mean", "median", "var")  # of persons with all their rows too
 WITHIN = {"skewed": (-1e9, 1e9), "mostly zeros": (0, 168), "few": (-1000, 5000)}
 
 
@@ -52,19 +54,25 @@ class Case:
     option: int
     cost: str
     table: str
+    persons: bool = False
 
     @property
     def name(self) -> str:
         """Unique and stable, with the names that statistics had when the corpus was written."""
         row = self.row
         statistic = _WRITTEN_AS.get(row.statistic, row.statistic)
-        return f"{statistic}, {row.method}, option {self.option}, {self.cost}, {self.table}"
+        table = self.table + ", persons" * self.persons
+        return (
+            f"{statistic}, {row.method}, option {self.option}, {self.cost}, {table}"
+        )
 
     def released(self, data: NDArray[np.float64]) -> mo.Release | mo.ArrayRelease:
         """Release it with seeded draws."""
         row, budget = self.row, COSTS[self.cost]
         lattice = Lattice.within(WITHIN[self.table]) if row.needs_range else None
         query = row.query(None, lattice, budget, row.options[self.option])
+        if self.persons:
+            return self._of_persons(query, data[:, 0])
         several = row.of_rows and row.method not in ONE_COLUMN
         curator = mo.Curator(
             data if several else data[:, 0].copy(),
@@ -73,9 +81,25 @@ class Case:
         )
         return curator.run(query)
 
+    def _of_persons(self, query: Any, x: NDArray[np.float64]) -> mo.Release:
+        """Release it for persons who own a few rows each, all of which count."""
+        query = self.row.query("x", query.lattice, query.budget, query.options)
+        who = np.minimum(np.arange(len(x)) // 4, 1000)  # the last one owns what is left
+        curator = mo.Curator(
+            pa.table({"who": who, "x": x}),
+            unit=mo.unit_of("who"),
+            budget=query.budget,
+            entropy=SeededEntropy(self.name),
+        )
+        return curator.run(query)
+
 
 def cases() -> Iterator[Case]:
     """All of them, in a fixed order."""
+    for name in PERSONS:
+        row = next(row for row in REGISTRY if row.statistic == name)
+        for cost in COSTS:
+            yield Case(row, 0, cost, "skewed", persons=True)
     for row in (*REGISTRY, *PAPERS):
         for option in range(len(row.options)):
             for cost in COSTS:
