@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import modicum as mo
@@ -487,3 +488,35 @@ def test_a_wrong_call_of_a_plan_is_named() -> None:
         plan.sum(within=WITHIN, sd=1.0, epsilon=1)
     with pytest.raises(WrongCall, match=r"has no argument 'epsilom', did you mean 'epsilon'\?"):
         plan.mean(within=WITHIN, sd=1.0, n=5, epsilom=1)
+
+
+PERSON = mo.unit_of("who")
+
+
+@pytest.mark.parametrize("name", ["mean", "sum", "count"])
+def test_a_plan_for_persons_predicts_the_error(name: str) -> None:
+    """Of tables that are made as the plan says, four rows a person on average."""
+    guess = {} if name == "count" else {"sd": 10.0, "mean": 50.0, "shape": "normal"}
+    planned = getattr(plan, name)(n=8000, epsilon=1, unit=PERSON, rows_each=4, **guess)
+    rng, errors = np.random.default_rng(5), []
+    for _ in range(40):
+        who = np.repeat(np.arange(8000), rng.geometric(0.25, 8000))[:8000]
+        table = pd.DataFrame({"who": who, "x": rng.normal(50, 10, 8000)})
+        truth = {"count": 8000}.get(name) or float(getattr(table.x, name)())
+        found = getattr(mo, name)(table, "x", epsilon=1, unit=PERSON)
+        errors.append(abs(found.value - truth))
+    assert planned.error == pytest.approx(np.mean(errors), rel=0.6)
+    assert "with all their rows" in str(planned)
+
+
+def test_plans_for_persons_need_how_many_rows_they_have() -> None:
+    guess = {"sd": 1.0, "n": 1000, "epsilon": 1, "unit": PERSON}
+    for wrong in ({}, {"rows_each": 0.5}, {"rows_each": "3"}, {"rows_each": math.nan}):
+        with pytest.raises(mo.InvalidArgument, match="needs rows_each"):
+            plan.mean(**guess, **wrong)
+    with pytest.raises(mo.InvalidArgument, match="rows_each is for"):
+        plan.mean(sd=1.0, n=1000, epsilon=1, rows_each=3)
+    with pytest.raises(mo.InvalidArgument, match="no plan for persons"):
+        plan.median(**guess)
+    assert plan.mean(**guess, rows_each=1).error > 0
+    assert plan.mean(sd=1.0, n=4000, error=0.1, unit=PERSON, rows_each=2).epsilon > 0.01

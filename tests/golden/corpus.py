@@ -62,9 +62,7 @@ class Case:
         row = self.row
         statistic = _WRITTEN_AS.get(row.statistic, row.statistic)
         table = self.table + ", persons" * self.persons
-        return (
-            f"{statistic}, {row.method}, option {self.option}, {self.cost}, {table}"
-        )
+        return f"{statistic}, {row.method}, option {self.option}, {self.cost}, {table}"
 
     def released(self, data: NDArray[np.float64]) -> mo.Release | mo.ArrayRelease:
         """Release it with seeded draws."""

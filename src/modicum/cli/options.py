@@ -6,13 +6,13 @@ import argparse
 import os
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple, NoReturn, TypeVar, get_args
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.unit import Combine, Unit, unit_of
+from modicum.privacy.unit import Unit, unit_of
 from modicum.sources.base import Source, open_source
 from modicum.sources.files import csv_file
 from modicum.statistics.spec import LEAST_LEVEL
@@ -232,7 +232,7 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "--max-groups",
         metavar="K",
         type=whole,
-        help="with --combine: a person counts in at most K groups",
+        help="with --unit-column: a person counts in at most K groups (default: K is found)",
     )
 
 
@@ -260,7 +260,11 @@ def add_cost(parser: argparse.ArgumentParser) -> None:
         help="protect a person who has at most M rows, as you declare (default 1)",
     )
     group = parser.add_argument_group("who is protected, if a column says whose a row is")
-    group.add_argument("--unit-column", metavar="ID", help="the column, such as person_id")
+    group.add_argument(
+        "--unit-column",
+        metavar="ID",
+        help="the column, such as person_id; with it alone all rows of a person count",
+    )
     group.add_argument(
         "--max-rows", metavar="M", type=whole, help="keep at most M rows of each person"
     )
@@ -270,7 +274,7 @@ def add_cost(parser: argparse.ArgumentParser) -> None:
         help="with --max-rows: keep the rows with the lowest C (default: a random choice)",
     )
     group.add_argument(
-        "--combine", choices=get_args(Combine), help="make one record of each person's rows"
+        "--combine", choices=("mean", "sum"), help="make one record of each person's rows"
     )
 
 

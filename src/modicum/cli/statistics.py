@@ -179,6 +179,15 @@ def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None
     if "level" in parameters:
         add_level(parser, drawn=True)
     _add_guess(parser, parameters)
+    if "rows_each" in parameters:
+        _add(
+            parser,
+            "rows_each",
+            parameters["rows_each"],
+            type=number,
+            metavar="M",
+            help="rows a person has on average, if all of them count (--unit-column alone)",
+        )
 
     def answer(arguments: argparse.Namespace) -> Output:
         found = make(

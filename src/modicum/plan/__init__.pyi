@@ -66,8 +66,8 @@ def cdf(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a distribution function: the error, or the ε or the number of rows that an error needs.
 
@@ -167,9 +167,6 @@ def clipped_mean_vector(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -196,8 +193,8 @@ def count(
     rho: Number | None = None,
     budget: Budget | None = None,
     error: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a count: the error, or the ε that an error needs.
 
@@ -286,9 +283,6 @@ def covariance(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -322,8 +316,8 @@ def expectile(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan an expectile: the error, or the ε or the number of rows that an error needs.
 
@@ -394,8 +388,8 @@ def geometric_mean(
     error: float | None = None,
     shape: ShapeName = "lognormal",
     mean: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a geometric mean: the error, or the ε or the number of rows that an error needs.
 
@@ -460,7 +454,6 @@ def histogram(
     mean: float | None = None,
     step: float | None = None,
     unit: Unit | None = None,
-    rows_each: float | None = None,
 ) -> Plan:
     """Plan a histogram: the error, or the ε or the number of rows that an error needs.
 
@@ -497,9 +490,6 @@ def histogram(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -534,8 +524,8 @@ def huber(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan Huber's location: the error, or the ε or the number of rows that an error needs.
 
@@ -614,8 +604,8 @@ def iqr(
     step: float | None = None,
     between: tuple[Number, Number] = ("1/4", "3/4"),
     level: float | None = 0.95,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan an interquartile range: the error, or the ε or the number of rows that an error needs.
 
@@ -726,9 +716,6 @@ def linear_regression(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -762,8 +749,8 @@ def lp_center(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a location by p-th powers: the error, or the ε or the number of rows that an error needs.
 
@@ -835,8 +822,8 @@ def max(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a maximum: the error, or the ε that an error needs.
 
@@ -906,8 +893,8 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a mean: the error, or the ε or the number of rows that an error needs.
 
@@ -1017,9 +1004,6 @@ def mean_vector(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1053,7 +1037,6 @@ def median(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
-    rows_each: float | None = None,
 ) -> Plan:
     """Plan a median: the error, or the ε or the number of rows that an error needs.
 
@@ -1089,9 +1072,6 @@ def median(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1123,8 +1103,8 @@ def min(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a minimum: the error, or the ε that an error needs.
 
@@ -1195,8 +1175,8 @@ def monotone_statistic(
     step: float | None = None,
     level: float | None = 0.95,
     method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan your own statistic: the error, or the ε or the number of rows that an error needs.
 
@@ -1318,9 +1298,6 @@ def pca(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1355,7 +1332,6 @@ def quantile(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
-    rows_each: float | None = None,
 ) -> Plan:
     """Plan a quantile: the error, or the ε or the number of rows that an error needs.
 
@@ -1397,9 +1373,6 @@ def quantile(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1433,8 +1406,8 @@ def quantiles(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan several quantiles: the error, or the ε or the number of rows that an error needs.
 
@@ -1507,8 +1480,8 @@ def skewness(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a skewness: the error, or the ε or the number of rows that an error needs.
 
@@ -1576,8 +1549,8 @@ def std(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a standard deviation: the error, or the ε or the number of rows that an error needs.
 
@@ -1647,8 +1620,8 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a sum: the error, or the ε that an error needs.
 
@@ -1725,7 +1698,6 @@ def trimmed_mean(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
-    rows_each: float | None = None,
 ) -> Plan:
     """Plan a trimmed mean: the error, or the ε or the number of rows that an error needs.
 
@@ -1766,9 +1738,6 @@ def trimmed_mean(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------
@@ -1800,8 +1769,8 @@ def var(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    unit: Unit | None = None,
     rows_each: float | None = None,
+    unit: Unit | None = None,
 ) -> Plan:
     """Plan a variance: the error, or the ε or the number of rows that an error needs.
 
@@ -1872,7 +1841,6 @@ def winsorized_mean(
     step: float | None = None,
     level: float | None = 0.95,
     unit: Unit | None = None,
-    rows_each: float | None = None,
 ) -> Plan:
     """Plan a winsorized mean: the error, or the ε or the number of rows that an error needs.
 
@@ -1910,9 +1878,6 @@ def winsorized_mean(
         nothing else is said above.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    rows_each : float, optional
-        How many rows a person has on average, if all of them count: then it is needed. Numbers are
-        taken to fall off geometrically, and values not to depend on whose they are.
 
     Returns
     -------

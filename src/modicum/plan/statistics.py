@@ -179,6 +179,11 @@ def _planned(
     anywhere = Lattice.within((-1e307, 1e307))
     within = anywhere if sample.finds_range else sample.lattice
     data, person = guess.read(within, **guessed), checked_unit(unit)
+    if person.whole and not _has_persons(planned):
+        raise InvalidArgument(
+            f"{planned.noun} has no plan for persons all of whose rows count: plan it for a unit "
+            "with max_rows="
+        )
     each = checked_rows_each(rows_each, person)
     answered = planned
     if all(
@@ -214,6 +219,11 @@ def _planned(
     )
 
 
+def _has_persons(planned: Planned) -> bool:
+    """Whether there are plans for persons all of whose rows count."""
+    return planned.truth is not None and planned.data in {"column", "nothing"}
+
+
 class PersonGuess(NamedTuple):
     """Persons all of whose rows count, and how many they have on average."""
 
@@ -225,11 +235,7 @@ def _of_persons(
     question: Builder, options: Mapping[str, Any], data: Any, planned: Planned, guess: PersonGuess
 ) -> Task:
     """The task for persons: tables of their rows are made, as for no other unit."""
-    if planned.truth is None or planned.data not in {"column", "nothing"}:
-        raise InvalidArgument(
-            f"{planned.noun} has no plan for persons all of whose rows count: plan it for a unit "
-            "with max_rows="
-        )
+    assert planned.truth is not None
     column = {"column": COLUMN} if planned.data == "column" else {}
     shape = data if isinstance(data, Shape) else Shape("uniform", 0.0, 1.0)
 
@@ -279,8 +285,8 @@ def _signature(question: Builder) -> Signature:
             *(given[name] for name in (*_COST, "error")),
             *(each for each in guess.values() if each.default is not Parameter.empty),
             *(each for name, each in own.items() if name in later),
+            *([given["rows_each"]] if _has_persons(planned) else []),
             given["unit"],
-            *([given["rows_each"]] if planned.data in {"column", "nothing"} else []),
         ],
         return_annotation="Plan",
     )
@@ -320,7 +326,8 @@ def _documentation(question: Builder) -> str:
     known = {name for text in texts for name in _names(text)}
     if lacking := [name for name in own if name not in known]:
         texts.insert(0, f"{', '.join(lacking)}\n    As for :func:`modicum.{question.__name__}`.")
-    texts += _described(_planned, ("n", *_COST, "error", "unit", "rows_each"))
+    rows_each = ("rows_each",) if _has_persons(planned) else ()
+    texts += _described(_planned, ("n", *_COST, "error", "unit", *rows_each))
     outcome = "".join((inspect.getdoc(_planned) or "").partition("Returns\n")[1:])
     find = find_words(n, ("``n``", "``error``"))
     return (

@@ -338,8 +338,8 @@ VERY_HEAVY = Status(
 )
 UNSEEN = Status(
     "unseen",
-    "up to {records:,} rows could lie a hundred times further out than all others without "
-    "being noticed, and the interval assumes that none do; there are few rows for so wide a range",
+    "up to {records:,} records could lie a hundred times further out than all others without "
+    "being noticed, and the interval assumes that none do: there are few for so wide a range",
 )
 _FAR = 100  # times the distance of the bounds
 _GOOD_PART = 1 / 12  # of the records
