@@ -17,6 +17,7 @@ from modicum.statistics.quantile_cells import (
     CellCounts,
     RankNoise,
     edges_around,
+    is_round,
     places_of,
     plain_edges,
 )
@@ -127,6 +128,27 @@ def test_a_point_moves_by_what_the_counts_see_and_stays_in_its_cell() -> None:
     assert counted.moved(half, 50, 1e9, 1.0) == 50  # no cell with two ends
     assert counted.moved(Fraction(1, 100), 220, 1e9, 1.0) == 100
     assert counted.moved(Fraction(99, 100), 220, 1e9, 1.0) == 299
+
+
+def test_round_points_are_those_of_many_equal_records() -> None:
+    rng = np.random.default_rng(4)
+    for value in (0.0, 18.0, 19.99, -1234.5, 1e6):
+        assert is_round(WIDE, int(WIDE.quantise(np.array([value]))[0]))
+    random = WIDE.quantise(rng.normal(50, 30, 2000)).tolist()
+    assert sum(is_round(WIDE, point) for point in random) < 20
+    ages = Lattice.within((0, 120), step=1)
+    assert not is_round(ages, 18)  # every age is one
+    assert is_round(ages, 0)
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_whole_numbers_stay_whole(m) -> None:
+    data = np.random.default_rng(5).integers(0, 11, 5000).astype(float)
+    for walk in ample(data, m, f"whole {m}", 6, epsilon=1):
+        values = np.array(walk.answer.values, float)
+        lower, upper = walk.answer.error_model.intervals(0.95, None)
+        assert (np.abs(values - np.round(values)) < 1e-6).all()
+        assert (upper - lower < 1).all()
 
 
 def ample(data, m: int, seed: str, releases: int = 12, **cost):

@@ -26,8 +26,11 @@ from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.noise_sums import sum_tail
 
 MARGIN = 1.0  # standard deviations by which an edge is further than the noise alone asks for
+ALONE = 2.0  # the same, of an edge without another one after it
+CLOSE = 3.0  # times as far is the middle to the next point, at most, where there is one edge
 FURTHER = 2.5  # times as far is the next edge, in case that this is not enough
 UNEVEN = 3.0  # times as many records as expected, or fewer: a point is not moved
+ROUND = 1000  # steps: a multiple of so many, or of ten times as many, is a common value
 _NEAREST = 0.48  # share of the nearest edge in what may go wrong, about
 _UNSURE = 1.5  # standard deviations of noise that never tell a rank
 
@@ -143,6 +146,16 @@ class CellCounts:
         return min(max(point - round(steps), start), stop - 1)
 
 
+def is_round(lattice: Lattice, point: int) -> bool:
+    """Whether a point is a decimal of few digits beside the step: a value of many records.
+
+    The next power of ten above 1000 steps divides it, as it does one integer in a thousand or more.
+    """
+    unit = Fraction(10) ** math.ceil(math.log10(ROUND * lattice.step))
+    value = point * Fraction(lattice.step)
+    return 2 * abs(value - round(value / unit) * unit) <= lattice.step
+
+
 @dataclass(frozen=True, slots=True)
 class PointPlace:
     """A value of some of the points: quantiles number ``first`` to ``last``.
@@ -211,7 +224,7 @@ def edges_around(
     edges: tuple[int, ...] = ()
     for _ in range(2):
         ranks = [
-            _reach(RankNoise(noise, float(q), _middle(q, cells), cells), alpha, variance)
+            _reaches(RankNoise(noise, float(q), _middle(q, cells), cells), alpha, variance)
             for q, variance in zip(qs, variances, strict=True)
         ]
         edges = _inside(lattice, _around(places, ranks))
@@ -232,29 +245,35 @@ def _middle(q: Fraction, cells: int) -> int:
     return min(max(1, round(q * cells)), cells - 1)
 
 
-def _reach(noise: RankNoise, alpha: float, variance: float) -> float:
-    """Ranks from a point at which counts will mostly tell an edge beyond its quantile."""
+def _reaches(noise: RankNoise, alpha: float, variance: float) -> tuple[float, float]:
+    """Ranks from a point to an edge beyond its quantile, if another one follows and if it is alone.
+
+    Counts tell mostly, and nearly always, that it is beyond.
+    """
     sure = NormalDist().inv_cdf(1 - _NEAREST * alpha) * math.sqrt(noise.variance)
-    return sure + MARGIN * math.sqrt(noise.variance + variance)
+    missed = math.sqrt(noise.variance + variance)
+    return sure + MARGIN * missed, sure + ALONE * missed
 
 
-def _around(places: Sequence[PointPlace], ranks: Sequence[float]) -> Iterator[int]:
-    """Go through edges at a distance of so many ranks from the place of each quantile, or twice.
+def _around(places: Sequence[PointPlace], ranks: Sequence[tuple[float, float]]) -> Iterator[int]:
+    """Go through edges at such distances from the place of each quantile.
 
-    None is beyond the middle between two places. Where points are equal many records are as well,
-    so there are edges on both sides.
+    Two on a side, or one where the next point is near; none is beyond the middle between two
+    places. Where points are equal many records are as well, so there are edges on both sides.
     """
     for i, at in enumerate(places):
         if at.first < at.last:
             yield from _both(at.value, 0)
         for side, which in ((-1, at.first), (1, at.last)):
-            near = ranks[which] / at.records
+            near, alone = (reach / at.records for reach in ranks[which])
             steps = [round(near), round(FURTHER * near)]
             if 0 <= i + side < len(places):
                 middle = (at.value + places[i + side].value + 1) // 2
                 room = abs(middle - _both(at.value, 0)[side > 0])
-                steps = [step for step in steps if step <= room]
-                if not steps:
+                if room < CLOSE * alone:
+                    steps = [round(alone)]
+                if steps[0] > room:
+                    steps = []
                     yield middle
             for step in steps:
                 yield _both(at.value, step)[side > 0]

@@ -34,7 +34,13 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
-from modicum.statistics.quantile_cells import CellCounts, edges_around, places_of, plain_edges
+from modicum.statistics.quantile_cells import (
+    CellCounts,
+    edges_around,
+    is_round,
+    places_of,
+    plain_edges,
+)
 from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
@@ -284,7 +290,7 @@ def _count_cells(
     counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least)
     points = list(drawn.points)
     for at in places:
-        if apart and at.first == at.last:
+        if apart and at.first == at.last and not is_round(here.lattice, at.value):
             spread = drawn.variances[at.first]
             points[at.first] = counted.moved(qs[at.first], at.value, spread, at.records)
     return counted, tuple(points)
