@@ -337,7 +337,7 @@ def test_the_joint_law_of_quantiles_keeps_its_claim(cost) -> None:
     assert report.used > 0.5, report.used
 
 
-@pytest.mark.parametrize(("cost", "used"), [({"epsilon": 1}, 0.99), ({"rho": "0.5"}, 0.67)])
+@pytest.mark.parametrize(("cost", "used"), [({"epsilon": 1}, 0.99), ({"rho": "0.5"}, 0.62)])
 def test_counts_of_cells_around_quantiles_keep_their_claim(cost, used) -> None:
     """A noisy number of records that is plenty, so that there are edges around the points."""
     query = ask.quantiles(q=[0.25, 0.6], **NARROW, **cost)

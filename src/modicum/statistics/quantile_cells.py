@@ -28,7 +28,7 @@ from modicum.mechanisms.noise_sums import sum_tail
 MARGIN = 1.0  # standard deviations by which an edge is further than the noise alone asks for
 ALONE = 2.0  # the same, of an edge without another one after it
 CLOSE = 3.0  # times as far is the middle to the next point, at most, where there is one edge
-FURTHER = 2.5  # times as far is the next edge, in case that this is not enough
+FURTHER = 3  # times as far is the next edge, in case that this is not enough
 UNEVEN = 3.0  # times as many records as expected, or fewer: a point is not moved
 ROUND = 1000  # steps: a multiple of so many, or of ten times as many, is a common value
 _NEAREST = 0.48  # share of the nearest edge in what may go wrong, about
