@@ -1284,9 +1284,9 @@ def quantiles(
 
     At ε = 1 the mean rank error is about 1 for one, 3 for nine and 6 for 29 quantiles. Where there
     are 300 records or more between neighbours, an interval of five quantiles holds some 100
-    records, and one of 29 some 200. One quantile alone has a useful interval as :func:`quantile`
-    only. The mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles, at least 14/ε
-    records between any two) and Kaplan, Schnapp and Stemmer 2022.
+    records, and one of 29 some 240. One quantile alone has a useful interval as :func:`quantile`
+    only. The mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles, at
+    least 14/ε records between any two) and Kaplan, Schnapp and Stemmer 2022.
 
     Examples
     --------
