@@ -290,7 +290,7 @@ OPTIONS_IN_LEDGERS = {
     "mean": "ClusterOption(clusters='clip')",
     "pca": "ComponentsOption(components=1)",
     "quantile": "QuantileOption(q=Fraction(9, 10), level=0.95)",
-    "quantiles": "QuantilesOption(qs=(Fraction(1, 2),), interval=True, fine=1)",
+    "quantiles": "QuantilesOption(qs=(Fraction(1, 2),), level=0.95, fine=1)",
     "trimmed_mean": "TrimOption(trim=Fraction(1, 10), level=0.95)",
     "vector_statistic": "OwnVectorOption(statistic=MeanOfRange('mean'))",
 }

@@ -23,7 +23,7 @@ from modicum.privacy.event import Event
 from modicum.release import ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.quantiles import FINE
+from modicum.statistics.quantile_points import FINE
 from modicum.statistics.registry import REGISTRY
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count

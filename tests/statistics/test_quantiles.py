@@ -10,7 +10,7 @@ from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.statistics.quantiles import FEW, MOST_JOINT
+from modicum.statistics.quantile_points import FEW, MOST_JOINT
 from tests.statistics.test_quantile import SHAPES, Remembering
 
 WITHIN = (-1e9, 1e9)

@@ -74,6 +74,10 @@ class Noise(ABC):
         """Log probability of ``k``."""
 
     @abstractmethod
+    def masses(self, reach: int) -> Floats:
+        """Return the probabilities of -reach, ..., reach, to float precision."""
+
+    @abstractmethod
     def tail_bound(self, alpha: float) -> float:
         """Return a t with P(|noise| > t) <= alpha (0 < alpha < 1)."""
 
@@ -142,6 +146,10 @@ class LaplaceNoise(Noise):
         """Log probability of ``k``; the differences between two k are exact to rounding."""
         # (1 - a)/(1 + a) = tanh(1/(2 scale)), which does not cancel for large scales.
         return math.log(math.tanh(float(1 / (2 * self.scale)))) - float(abs(k) / self.scale)
+
+    def masses(self, reach: int) -> Floats:
+        found: Floats = np.exp(-np.abs(np.arange(-reach, reach + 1)) * float(1 / self.scale))
+        return found * math.tanh(float(1 / (2 * self.scale)))
 
     def tail_bound(self, alpha: float) -> float:
         """P(|noise| >= j) = 2 a^j / (1 + a), solved for the least integer j."""
@@ -217,6 +225,11 @@ class GaussianNoise(Noise):
 
     def log_pmf(self, k: int) -> float:
         return -float(Fraction(k) ** 2 / (2 * self.sigma2)) - math.log(_theta(float(self.sigma2)))
+
+    def masses(self, reach: int) -> Floats:
+        squares = np.arange(-reach, reach + 1, dtype=np.float64) ** 2
+        found: Floats = np.exp(-squares / (2 * float(self.sigma2)))
+        return found / _theta(float(self.sigma2))
 
     def tail_bound(self, alpha: float) -> float:
         """The continuous Gaussian dominates the discrete one (ibid., Proposition 25).

@@ -105,6 +105,16 @@ class TreePlan:
     nodes: tuple[Node, ...]
     reaches: tuple[int, ...]
 
+    def variances(self, qs: tuple[Fraction, ...]) -> tuple[float, ...]:
+        """Return those of the ranks of all quantiles, where records lie about evenly."""
+        at = {-1: 0.0, len(qs): 1.0} | {k: float(q) for k, q in enumerate(qs)}
+        found = {-1: 0.0, len(qs): 0.0}
+        for node in self.nodes:
+            share = (at[node.place] - at[node.left]) / (at[node.right] - at[node.left])
+            inherited = (1 - share) ** 2 * found[node.left] + share**2 * found[node.right]
+            found[node.place] = 2 / float(node.rate) ** 2 + inherited
+        return tuple(found[place] for place in range(len(qs)))
+
 
 @lru_cache(maxsize=64)
 def tree_of(qs: tuple[Fraction, ...], power: Fraction) -> tuple[Branch, ...]:

@@ -1427,9 +1427,10 @@ def quantiles(
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
-        A tenth of the cost goes to counts of the records between the points, which give
-        simultaneous intervals from one point to another, of this level as of any other. ``None``:
-        the points are a little more accurate, and each interval is the public range.
+        Confidence level at which the edges of the cells are placed whose counts give simultaneous
+        intervals, 0.95 or more. They take 9/32 of the cost, a tenth where records are few, and
+        hold at any level. ``None``: nothing is counted, the points are up to a quarter more
+        accurate, and each interval is the public range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}

@@ -38,7 +38,7 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
 from modicum.statistics.outside import share_of_sums
-from modicum.statistics.quantiles import FINE, draw_points
+from modicum.statistics.quantile_points import FINE, PointsPlan, draw_points
 from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
@@ -307,7 +307,8 @@ def drawn_histogram(
     split = BudgetSplit(event)
     qs = tuple(Fraction(i, options.bins) for i in range(1, options.bins))
     here = Setting(column, lattice, split)
-    drawn = yield from draw_points(here, qs, options.fine, EDGES_SHARE, "edges")  # [histogram.1]
+    plan = PointsPlan.of(here, qs, options.fine, EDGES_SHARE, nested=True)
+    drawn = yield from draw_points(here, qs, options.fine, (plan,), "edges")  # [histogram.1]
     edges = sorted({lattice.first, *drawn.points, lattice.last})
     upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
     counts = tuple(b - a for a, b in pairwise(upto))

@@ -1,12 +1,11 @@
 """Several quantiles of a column, in increasing order, drawn jointly or nested.
 
-[quantiles.1] count      a noisy number of records, if there are two to 32 quantiles: it decides
-                         which mechanism;
+[quantiles.1] count      a noisy number of records: it decides which mechanism, and how much it has;
 [quantiles.1] bulk       where most records are, if they are enough for the joint mechanism but
                          not plenty;
 [quantiles.2] quantiles  all of them: all at once, or each between those drawn before it;
-[quantiles.3] counts     noisy numbers of records on and between the drawn points, for the
-                         intervals.
+[quantiles.3] counts     noisy numbers of records in cells around the drawn points: they tell where
+                         the quantiles are, and move the points a little.
 
 docs/proofs/quantiles.md has the proofs, with the same labels.
 """
@@ -15,37 +14,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
-from modicum.mechanisms.additive import Noise, add_noise, noise_sd
-from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.grids import EVEN, IntervalGrid, RangeWarp
-from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
-from modicum.mechanisms.quantile_tree import NEGLIGIBLE, NestedQuantiles, Node, TreePlan, planned
-from modicum.mechanisms.scores import IntervalScore
+from modicum.mechanisms.additive import add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, draw_count, read
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
+from modicum.statistics.quantile_cells import (
+    CellCounts,
+    edges_around,
+    is_round,
+    places_of,
+    plain_edges,
+)
+from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
-from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
-INTERVALS_SHARE = Fraction(1, 10)
+AMPLE_SHARE = Fraction(23, 32)  # of the points and the number of records; the rest counts cells
+FEW_SHARE = Fraction(9, 10)  # the same where records are few
 TOO_LITTLE = Status(
     "few_records",
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
@@ -56,22 +57,6 @@ TOO_LITTLE_FOR_ONE = Status(
     "too little data for this range and budget: the answer may be far off; narrow `within` or "
     "spend more",
 )
-FINE = 30  # 2^30 points of a lattice integer: enough for 10^9 equal records
-MOST_JOINT = 32  # the cost of a draw grows like the square of the number of quantiles
-FEW = 12
-COUNT_SHARE = Fraction(1, 32)
-RANGE_SHARE = Fraction(1, 8)  # at most
-ENOUGH = 10  # records of the smallest share, times ε
-PLENTY = 45  # so many that the bulk need not be known
-PLENTY_FOR_MANY = 90  # the same for more than FEW quantiles
-MOST_KEPT = 1 << 22  # records that are kept for the joint mechanism
-_STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
-_SPACED = 8  # distance of two candidates for the number of records, times ε, for ten shares
-_TENS = 2  # and at least so many tens
-_CERTAIN = 30.0  # so much ε times the number of records all but ensures that the bulk is found
-_STRETCHED = 7  # a stretched range has at most 2^7 times as many points
-
-Floats = NDArray[np.float64]
 
 
 @documented
@@ -102,9 +87,10 @@ def quantiles(
     {cost}
     {step}
     level : float or None
-        A tenth of the cost goes to counts of the records between the points, which give
-        simultaneous intervals from one point to another, of this level as of any other. ``None``:
-        the points are a little more accurate, and each interval is the public range.
+        Confidence level at which the edges of the cells are placed whose counts give simultaneous
+        intervals, 0.95 or more. They take 9/32 of the cost, a tenth where records are few, and
+        hold at any level. ``None``: nothing is counted, the points are up to a quarter more
+        accurate, and each interval is the public range.
 
     {returns}
 
@@ -115,9 +101,11 @@ def quantiles(
     -----
     {missing}
 
-    At ε = 1 the mean rank error is about 1 for one, 3 for nine and 8 for 29 quantiles. The
-    mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles, at least 14/ε
-    records between any two) and Kaplan, Schnapp and Stemmer 2022.
+    At ε = 1 the mean rank error is about 1 for one, 3 for nine and 6 for 29 quantiles. Where there
+    are 300 records or more between neighbours, an interval of five quantiles holds some 100
+    records, and one of 29 some 240. One quantile alone has a useful interval as :func:`quantile`
+    only. The mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles, at
+    least 14/ε records between any two) and Kaplan, Schnapp and Stemmer 2022.
 
     Examples
     --------
@@ -132,13 +120,13 @@ def quantiles(
 
 @dataclass(frozen=True, slots=True)
 class QuantilesOption(spec.Options):
-    """Which quantiles, increasing, and whether intervals are wanted.
+    """Which quantiles, increasing, and the level that edges are placed for; ``None``: no counts.
 
     A lattice integer has 2^fine points: enough for 10^9 equal records. An audit takes few.
     """
 
     qs: tuple[Fraction, ...]
-    interval: bool
+    level: float | None
     fine: int = FINE
 
     @property
@@ -148,8 +136,6 @@ class QuantilesOption(spec.Options):
     @classmethod
     def of(cls, q: object, level: object) -> QuantilesOption:
         """Check both: 1 to 1000 increasing numbers in (0, 1), and ``None`` or [0.95, 1).
-
-        Intervals of every level follow from what is counted for one.
 
         >>> QuantilesOption.of([0.25, "1/3"], 0.95).qs
         (Fraction(1, 4), Fraction(1, 3))
@@ -172,7 +158,7 @@ class QuantilesOption(spec.Options):
             )
         if not all(a < b for a, b in pairwise(exact)):
             raise InvalidArgument("the q must increase, got " + _listed(exact))
-        return cls(tuple(exact), spec.checked_level(level) is not None)
+        return cls(tuple(exact), spec.checked_level(level))
 
 
 def _exact(q: Any) -> Fraction:
@@ -188,25 +174,8 @@ def _listed(numbers: Sequence[Fraction]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CellCounts:
-    """Noisy counts of the records on and between the drawn points, each with ``noise``.
-
-    The cells are: below the lowest point, on it, up to the next different point, on that one, ...,
-    above the highest. ``least``: records that there should be, so that no quantile is lost.
-    """
-
-    cells: tuple[int, ...]
-    noise: Noise
-    least: float
-
-    def bound(self, alpha: float) -> float:
-        """Return a t that the sum's noise exceeds with probability <= alpha."""
-        return self.noise.sum_bound(((1.0, len(self.cells)),), alpha)
-
-
-@dataclass(frozen=True, slots=True)
 class QuantilesErrorModel:
-    """Increasing points, one a quantile, and noisy counts of the records on and between them."""
+    """Increasing points, one a quantile, and noisy counts of the records around them."""
 
     lattice: Lattice
     qs: tuple[Fraction, ...]
@@ -219,26 +188,16 @@ class QuantilesErrorModel:
         return tuple(self.lattice.inside(point) for point in self.points)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """[quantiles.4] The nearest points beyond each quantile for sure; else the range."""
-        lower = np.full(len(self.qs), self.lattice.lo)
-        upper = np.full(len(self.qs), self.lattice.hi)
-        if self.counted is not None:
-            places = sorted(set(self.points))
-            for i, (q, point) in enumerate(zip(self.qs, self.points, strict=True)):
-                own, alpha = 2 * places.index(point) + 1, (1 - level) / len(self.qs)
-                beyond = _beyond(self.counted, q, own, alpha)
-                lows = [t for j, t in enumerate(places) if t <= point and beyond[2 * j] < 0]
-                highs = [t for j, t in enumerate(places) if t >= point and beyond[2 * j + 1] > 0]
-                if lows:
-                    lower[i] = max(self.lattice.lo, (lows[-1] - 0.5) * self.lattice.step)
-                if highs:
-                    upper[i] = min(self.lattice.hi, (highs[0] + 0.5) * self.lattice.step)
-        return Intervals(lower, upper)
+        """[quantiles.4] The nearest edges beyond each quantile for sure; else the range."""
+        if self.counted is None:
+            lattice, size = self.lattice, len(self.qs)
+            return Intervals(np.full(size, lattice.lo), np.full(size, lattice.hi))
+        return self.counted.intervals(self.lattice, self.qs, self.points, level)
 
     @property
     def none_seen(self) -> bool:
         counted = self.counted
-        return counted is not None and unseen(sum(counted.cells), counted.bound(0.1))
+        return counted is not None and unseen(counted.total, counted.bound(0.1))
 
     @property
     def in_steps(self) -> tuple[int, ...]:
@@ -253,7 +212,7 @@ class QuantilesErrorModel:
     def status(self) -> Status:
         if self.counted is None:
             return OK
-        if sum(self.counted.cells) - self.counted.bound(0.05) >= self.counted.least:
+        if self.counted.total - self.counted.bound(0.05) >= self.counted.least:
             return OK
         return TOO_LITTLE if len(self.qs) > 1 else TOO_LITTLE_FOR_ONE
 
@@ -262,42 +221,28 @@ class QuantilesErrorModel:
         """The intervals assume nothing."""
         if self.counted is None:
             return ""
-        return "they reach to neighbouring released points; no assumption on the data"
+        return "from counts of the records around each point; no assumption on the data"
 
     def assumption(self, tail: float | None) -> str:
         if self.counted is None:
             return "no intervals were asked for (level=None), so they are the public range."
         return (
             "all intervals together hold all points whose ranks include q n, each for its q. They "
-            "reach from one released point to another, so they are narrower where more quantiles "
-            "are asked for. They assume nothing."
+            "follow from noisy counts of the records in cells around the points, and end at edges "
+            "of cells. They assume nothing."
         )
 
     def to_dict(self) -> dict[str, object]:
         numbers: dict[str, object] = {"q": [float(q) for q in self.qs]}
         if self.counted is None:
             return numbers
-        sd = self.counted.noise.variance**0.5
-        return numbers | {"counts": list(self.counted.cells), "count_noise_sd": sd}
-
-
-def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
-    """Sign of #{records in the cells up to c} - q n, for each cell c but the last; 0 if unsure.
-
-    The noise of it is (1 - q) times that of the cells up to c and -q times that of the others. A
-    cell that is d cells away from the point's own gets a share of ``alpha`` like 1/(1/2 + d)²,
-    because d hardly matters where it is large.
-    """
-    upto, share = np.cumsum(counted.cells), float(q)
-    cells = len(upto)
-    weights = 1.0 / (1.0 + np.abs(np.arange(cells - 1) - own + 0.5)) ** 2
-    signs = np.zeros(cells - 1)
-    for c in range(cells - 1):
-        excess = float(upto[c]) - share * float(upto[-1])
-        part = alpha * float(weights[c] / weights.sum())
-        reach = counted.noise.sum_bound(((1 - share, c + 1), (share, cells - c - 1)), part)
-        signs[c] = 0.0 if abs(excess) <= reach else math.copysign(1.0, excess)
-    return signs
+        half, sd = Fraction(1, 2), self.counted.noise.variance**0.5
+        edges = [self.lattice.value(edge - half) for edge in self.counted.edges]
+        return numbers | {
+            "edges": edges,
+            "counts": list(self.counted.cells),
+            "count_noise_sd": sd,
+        }
 
 
 def _estimate(
@@ -309,228 +254,55 @@ def _estimate(
     that the records that are equal to a drawn quantile can be divided between its sides. The draws
     cost exactly ``event``; a budget too small to keep the records around the ranks is refused.
     """
-    split, qs, fine = BudgetSplit(event), options.qs, options.fine
-    share = 1 - INTERVALS_SHARE if options.interval else Fraction(1)
-    drawn = yield from draw_points(  # [quantiles.1], [quantiles.2]
-        Setting(column, lattice, split),
-        qs,
-        fine,
-        share,
-        "quantiles",
-        joint_plan(split, qs, lattice, fine, share),
-    )
-    counted = None
-    if options.interval:  # [quantiles.3]
-        cells = _cells(drawn.windows, drawn.points)
-        mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
-        counts = yield from draw("counts", mechanism)
-        counted = CellCounts(counts, mechanism.noise[0], drawn.least)
-    error_model = QuantilesErrorModel(lattice, qs, drawn.points, counted)
+    split, qs, level = BudgetSplit(event), options.qs, options.level
+    here = Setting(column, lattice, split)
+    several = len(qs) > 1
+    shares = [Fraction(1)] if level is None else [AMPLE_SHARE, FEW_SHARE][not several :]
+    plans = [
+        PointsPlan.of(here, qs, options.fine, share, counts=several and level is not None)
+        for share in shares
+    ]
+    drawn = yield from draw_points(here, qs, options.fine, plans, "quantiles")
+    points, counted = drawn.points, None
+    if level is not None:
+        counted, points = yield from _count_cells(here, qs, drawn, level)
+    error_model = QuantilesErrorModel(lattice, qs, points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     method = "joint" if drawn.joint else None
     return ArrayEstimate(error_model.values, (axis,), error_model, error_model.status, method)
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnPoints:
-    """Outcome of the mechanism: its points, and the records around them (sensitive).
-
-    ``least``: records that there should be, so that no quantile is lost. ``joint``: whether it was
-    the joint mechanism.
-    """
-
-    points: tuple[int, ...]
-    least: float
-    windows: WindowsSummary = field(repr=False)
-    joint: bool = False
-
-
-def draw_points(
-    here: Setting,
-    qs: tuple[Fraction, ...],
-    fine: int,
-    share: Fraction,
-    label: str,
-    joint: JointPlan | None = None,
-) -> Steps[DrawnPoints]:
-    """Draw one lattice integer a quantile, increasing, for a share of the budget.
-
-    Where ``joint`` is given, a noisy number of records is drawn first, and the joint mechanism is
-    taken if they seem to be enough for it. A budget too small to keep the records around the ranks
-    is refused.
-    """
-    lattice, split = here.lattice, here.split
-    warp, start = EVEN, split.left
-
-    def inside(points: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(min(warp.value(z >> fine), lattice.last) for z in points)
-
-    def words(outcome: tuple[int, ...]) -> str:
-        return ", ".join(lattice.words(t) for t in inside(outcome))
-
-    ends, reach, counted = (lattice.first, lattice.last), 0, Fraction(0)
-    if joint is not None:
-        counted, reach = joint.count_share, joint.reach
-    # Less for the nodes takes wider windows.
-    path = split.share(share - counted)
-    plan = planned(qs, path, (lattice.width + 1) << fine)
-    windows = yield from read(here.ask(_windows(split.total, qs, plan, reach)))
-    if joint is not None:
-        count, _ = yield from draw_count(split, windows.count, split.share(counted))
-        if joint.suits(count):
-            part = joint.range_share(split, count)
-            if part:
-                warp = yield from locate_range(split, lattice, windows, part)
-            rest = share - (start - split.left) / split.total
-            terms, last = joint.terms(count), split.share(rest)
-            mechanism = split.spend(
-                JointQuantiles(windows, *ends, fine, terms, last.range, last.loss, warp)
-            )
-            _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
-            least = joint.least(lattice, count, warp)
-            return DrawnPoints(inside(tuple(points)), least, windows, joint=True)
-    nested = split.spend(NestedQuantiles(windows, *ends, fine, plan.nodes, path.loss))
-    outcome = yield from draw(label, nested, words)
-    least = max(_least(node, qs, lattice) for node in plan.nodes)
-    return DrawnPoints(inside(outcome), least, windows)
-
-
-# The joint mechanism loses no budget on a tree, but all its quantiles go wrong together where a
-# share of the records is small against the logarithm of the range. So a noisy number of records
-# comes first; unless it is plenty, an interval that holds most of them comes next, around which the
-# range is stretched.
-
-
-@dataclass(frozen=True, slots=True)
-class JointPlan:
-    """The joint mechanism for a share of a budget, before the number of records is known.
-
-    ``shares`` are those of the records between the quantiles, ``count_share`` that of the budget
-    for the noisy number of records, and ``half`` half of the width of the candidates for that
-    number. ``epsilon`` is the size of the mechanism's bounded range.
-    """
-
-    shares: tuple[Fraction, ...]
-    epsilon: Fraction
-    count_share: Fraction
-    half: int
-    cap: int
-
-    @property
-    def reach(self) -> int:
-        """Ranks around each quantile on which the draw depends, for nearly every noisy number."""
-        return self.cap + 2 * self.half + 2
-
-    def suits(self, count: int) -> bool:
-        """Tell whether so many records are enough [quantiles.9]."""
-        return self._smallest(count) >= ENOUGH
-
-    def range_share(self, split: BudgetSplit, count: int) -> Fraction:
-        """Share of the budget for finding the bulk of so many records; 0: that is not needed."""
-        plenty = PLENTY if len(self.shares) <= FEW + 1 else PLENTY_FOR_MANY
-        if self._smallest(count) >= plenty or count > MOST_KEPT:
-            return Fraction(0)
-        return min(RANGE_SHARE, split.part_for_range(_CERTAIN / count))
-
-    def _smallest(self, count: int) -> Fraction:
-        """ε times the smallest share of so many records."""
-        return self.epsilon * min(self.shares) * count
-
-    def terms(self, count: int) -> JointTerms:
-        """Return the mechanism's public terms around a noisy number of records [quantiles.6]."""
-        # A wrong number is made up for by all shares together.
-        step = max(1, round(_SPACED * max(_TENS, len(self.shares) // 10) / self.epsilon))
-        below = min(self.half, count) // step
-        above = self.half // step
-        totals = range(count - below * step, count + above * step + 1, step)
-        return JointTerms(self.shares, totals, self.cap)
-
-    def least(self, lattice: Lattice, count: int, warp: RangeWarp) -> float:
-        """Records such that no quantile is likely to leave the others for an empty part.
-
-        An empty part of the range may weigh as much as N of its integers, and a quantile that is
-        drawn from it costs its whole share of the records twice. Where the range is stretched
-        around the bulk, all of it has some octaves' weight, and that of 1/ε records is 1/(ε n) of
-        one if they are spread over it. Then this is far less than N, so a wrong total, which halves
-        the cost, matters too.
-        """
-        epsilon = float(self.epsilon)
-        if warp.octaves == 0:
-            nats = math.log((lattice.width + 1) / 0.05)
-        else:
-            nats = 2 * math.log((warp.octaves + 2) * max(1.0, epsilon * count) / 0.05)
-        return nats / (epsilon * float(min(self.shares)))
-
-
-def joint_plan(
-    split: BudgetSplit, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
-) -> JointPlan | None:
-    """[quantiles.8] Return the joint mechanism that a share of a budget buys, or None.
-
-    None if the quantiles are too many, if there is one alone, or if the budget is so small that too
-    many records would be kept.
-    """
-    if not 1 < len(qs) <= MOST_JOINT:
-        return None
-    epsilon = split.share(share - COUNT_SHARE).range
-    half = math.ceil(_STRAY * noise_sd(split.share(COUNT_SHARE)))
-    logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
-    cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
-    shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
-    found = JointPlan(shares, epsilon, COUNT_SHARE, half, cap)
-    return found if 2 * found.reach * len(qs) <= MOST_KEPT else None
-
-
-def locate_range(
-    split: BudgetSplit, lattice: Lattice, windows: WindowsSummary, share: Fraction
-) -> Steps[RangeWarp]:
-    """Draw an interval that holds the bulk, and stretch the range around it."""
-    values, _, ties = windows.between(0, windows.count)
-    grid = IntervalGrid.of(lattice)
-    score = IntervalScore(grid.scores(grid.counts(values, ties)), grid, None)
-    mechanism = split.spend(Exponential(score, *split.share(share).ranged))
-    low, wide = grid.interval((yield from draw("bulk", mechanism, partial(grid.words, lattice))))
-    centre = min(max(low + wide // 2, lattice.first), lattice.last)
-    return RangeWarp.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))
-
-
-def _windows(total: Fraction, qs: tuple[Fraction, ...], plan: TreePlan, reach: int) -> RankWindows:
-    """Records that the nodes depend on, wherever their ends may lie, and those within ``reach``."""
-    reaches = [max(own, reach) for own in plan.reaches]
-    if 2 * sum(reaches) > MOST_KEPT:
-        raise InvalidArgument(
-            f"{len(qs)} quantiles for {float(total):g} a row would keep "
-            f"{2 * sum(reaches):,} records; they need a larger budget"
-        )
-    return RankWindows(tuple(map(RankWindow, qs, reaches)))
-
-
-def _cells(windows: WindowsSummary, points: tuple[int, ...]) -> tuple[int, ...]:
-    """Count the records below, on, between and above the points; each record once."""
-    edges = [0]
-    for point in sorted(set(points)):
-        before, ties = windows.place(point)
-        edges += [before, before + ties]
-    return tuple(after - before for before, after in pairwise([*edges, windows.count]))
-
-
-def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
-    """Records such that a node's rank lies between its ends with probability 95 %.
-
-    Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).
-    """
-    at, q = [0.0, *map(float, qs), 1.0], float(node.q)
-    between = at[node.right + 1] - at[node.left + 1]
-    ranks = 0.5 + math.log((lattice.width + 1) / 0.05) / float(node.rate)
-    return ranks / (between * min(q, 1 - q))
+def _count_cells(
+    here: Setting, qs: tuple[Fraction, ...], drawn: DrawnPoints, level: float
+) -> Steps[tuple[CellCounts, tuple[int, ...]]]:
+    """[quantiles.3] Count the records around the points, and return also the points, moved."""
+    split, rest = here.split, here.split.rest()
+    places = places_of(drawn.points, qs, drawn.count)
+    edges = plain_edges(here.lattice, places)
+    apart = drawn.ample and len(places) > 1
+    if apart:
+        (noise,) = add_noise((0,), rest, sensitivity=1).noise
+        edges = edges_around(here.lattice, qs, places, drawn.variances, noise, level)
+    upto = [0, *map(drawn.windows.below, edges), drawn.windows.count]
+    cells = tuple(b - a for a, b in pairwise(upto))
+    mechanism = split.spend(add_noise(cells, rest, sensitivity=1))
+    counts = yield from draw("counts", mechanism)
+    counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least)
+    points = list(drawn.points)
+    for at in places:
+        if apart and at.first == at.last and not is_round(here.lattice, at.value):
+            spread = drawn.variances[at.first]
+            points[at.first] = counted.moved(qs[at.first], at.value, spread, at.records)
+    return counted, tuple(points)
 
 
 QUANTILES: spec.Row[QuantilesOption, ArrayRelease] = spec.Row(
     "quantiles",
     "nested",
     (
-        QuantilesOption((Fraction(1, 2),), interval=True, fine=1),
-        QuantilesOption((Fraction(1, 3), Fraction(3, 5)), interval=False, fine=0),
+        QuantilesOption((Fraction(1, 2),), level=0.95, fine=1),
+        QuantilesOption((Fraction(1, 3), Fraction(3, 5)), level=None, fine=0),
+        QuantilesOption((Fraction(1, 4), Fraction(3, 5)), level=0.95, fine=0),
     ),
     "quantiles",
     "several quantiles, each between those drawn before it, with simultaneous intervals",

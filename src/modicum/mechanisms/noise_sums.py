@@ -1,0 +1,83 @@
+"""Tails of weighted sums of independent noises, from their exact masses and not from a bound.
+
+Chernoff's bound (:meth:`~modicum.mechanisms.additive.Noise.sum_bound`) makes an interval from a
+sum of many noises some 20 % wider than it has to be.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.mechanisms.additive import Noise
+
+_PARTS = 128  # of a standard deviation, at least as many, or single integers
+_REACH = 40.0  # standard deviations of one noise: beyond there is less than 1e-17
+_SPREAD = 12.0  # and of a sum of many
+_MOST = 1 << 20  # integers within reach of noise whose masses are listed
+_TIES = 1e-9  # sums that are less by so much, of one noise's steps, count as equal
+_ROUNDING = 1e-12  # more than what the transforms of masses may be wrong by
+
+Floats = NDArray[np.float64]
+
+
+def sum_tail(noise: Noise, parts: tuple[tuple[float, int], tuple[float, int]], t: float) -> float:
+    """Return an upper bound, to some percent, of P(a weighted sum of independent noises >= t).
+
+    ``parts`` are two positive weights, each with the positive number of noises that have it. Wide
+    noise is rounded up to multiples of a 128th of its standard deviation. Of noise that is too wide
+    to be listed it is 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from modicum.mechanisms.additive import LaplaceNoise
+    >>> noise, parts = LaplaceNoise(Fraction(5)), ((0.5, 8), (0.5, 8))
+    >>> bound = noise.sum_bound(parts, 0.01)
+    >>> 0 < sum_tail(noise, parts, bound) < 0.002, 0.5 < sum_tail(noise, parts, 0.0) < 0.54
+    (True, True)
+    """
+    (weight, times), (other, others) = parts
+    step, masses = _masses(noise, times + others)
+    if not step:
+        return 1.0
+    half = len(masses) // 2
+    one, two = (_summed(noise, times + others, k) for k in (times, others))
+    above = np.append(np.cumsum(one[::-1])[::-1], 0.0)  # P(sum >= place - half)
+    least = (t / step - other * np.arange(-half, half)) / weight
+    places = np.ceil(least - _TIES).astype(np.int64)
+    found = float(two @ above[np.clip(places + half, 0, 2 * half)])
+    return min(1.0, found + _ROUNDING)
+
+
+@lru_cache(maxsize=16)
+def _masses(noise: Noise, most: int) -> tuple[int, Floats]:
+    """Return a step h, and P(noise rounded up to h k) for k = -half, ..., half - 1; or (0, none).
+
+    There is room for a sum of ``most`` noises.
+    """
+    sd = math.sqrt(noise.variance)
+    step = max(1, math.floor(sd / _PARTS))
+    reach = math.ceil(_REACH * max(sd, 1.0) / step)
+    if reach * step > _MOST:
+        return 0, np.empty(0)
+    room = reach + math.ceil(_SPREAD * max(sd, 1.0) * math.sqrt(most) / step)
+    half = 1 << room.bit_length()
+    listed = noise.masses(reach * step)  # from -reach * step
+    # k stands for the integers from h (k - 1) + 1 to h k.
+    padded = np.concatenate([np.zeros(step - 1), listed])
+    found = np.zeros(2 * half)
+    found[half - reach : half + reach + 1] = padded.reshape(-1, step).sum(axis=1)
+    return step, found
+
+
+@lru_cache(maxsize=256)
+def _summed(noise: Noise, most: int, times: int) -> Floats:
+    """Return the masses of a sum of ``times`` noises, as those of one."""
+    _, masses = _masses(noise, most)
+    power = np.fft.rfft(np.fft.ifftshift(masses)) ** times
+    found: Floats = np.maximum(np.fft.fftshift(np.fft.irfft(power, len(masses))), 0.0)
+    return found
