@@ -31,7 +31,7 @@ STEPS = 2**21
 def test_shares_leave_most_for_the_final_sum(event, n0, clusters) -> None:
     split = BudgetSplit(event)
     for schedule in (
-        mean_schedule(LATTICE, split, n0, clusters),
+        mean_schedule(LATTICE, split, n0, clusters, shape=True),
         sum_schedule(LATTICE, split, n0, clusters),
     ):
         for weight in (0.0, 1.0, 3.0):
@@ -49,6 +49,24 @@ def test_a_centre_needs_about_five_hundred_records_per_unit_of_noise() -> None:
     split = BudgetSplit(PureDP(Fraction(1)))
     least = min(n for n in range(100, 2000) if mean_schedule(LATTICE, split, n, "clip").has_centre)
     assert 480 <= least <= 540
+
+
+@pytest.mark.parametrize("event", [PureDP(Fraction(1)), ZCDP(Fraction(1, 2))], ids=str)
+def test_many_records_leave_little_to_find_a_mean(event) -> None:
+    """Each share falls with the number of records, and never below what its draw needs."""
+    split, spans = BudgetSplit(event), []
+    for n0 in (10**4, 10**5, 10**6, 10**10):
+        lean = mean_schedule(LATTICE, split, n0, "clip", shape=True)
+        fixed = mean_schedule(LATTICE, split, n0, "clip")
+        spans.append(lean.centre + lean.shape + lean.rough)
+        assert lean.centre + lean.rough <= fixed.centre + fixed.rough
+        assert lean.bits == fixed.bits
+        assert min(lean.centre, lean.rough) >= Fraction(1, 512)
+        # The centre's median outweighs its grid: e^-16 is left of what is not in the bulk.
+        strength = float(split.share(lean.centre).pure / split.scale)
+        assert strength * (n0 - 150) / 2 > lean.bits * np.log(2) + 16
+    assert spans == sorted(spans, reverse=True)
+    assert spans[-1] < Fraction(1, 64)
 
 
 def test_subsample_levels() -> None:
@@ -97,7 +115,7 @@ def test_the_tail_weight_of_well_known_shapes(mechanism, weight) -> None:
 
 
 def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
-    schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip")
+    schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip", shape=True)
     adapted = [schedule.for_tail(w) for w in np.linspace(-3, 5, 50)]
     for lighter, heavier in pairwise(adapted):
         assert lighter.power >= heavier.power
@@ -108,7 +126,7 @@ def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
 
 def test_an_unknown_shape_changes_nothing() -> None:
     ranks = Ranks.of(1e5)
-    schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip")
+    schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip", shape=True)
     assert schedule.for_tail(None) == schedule
     assert tail_weight(0, 5, ranks) is None
     assert tail_weight(5, 0, ranks) is None

@@ -31,6 +31,7 @@ OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
 WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
+_LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
 LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
@@ -120,7 +121,7 @@ def octaves(lattice: Lattice) -> float:
 
 
 def first_reduction(
-    lattice: Lattice, split: BudgetSplit, clusters: Clusters, *, shape: bool = True
+    lattice: Lattice, split: BudgetSplit, clusters: Clusters, *, shape: bool = False
 ) -> Reduction[TailSummary | CountSummary]:
     """Choose what a first pass gathers: both ends of the data, or only the count.
 
@@ -185,11 +186,12 @@ def mean_schedule(
     noisy_count: int,
     clusters: Clusters,
     *,
-    shape: bool = True,
+    shape: bool = False,
 ) -> Schedule:
     """Divide the budget of a mean, given the released noisy count.
 
-    ``shape``: a mean of many records looks at the shape of the tail; a variance does not.
+    ``shape``: a mean of many records looks at the shape of the tail, and its centre, shape and
+    rough mean cost what they need of so many; those of other statistics cost the same of any.
     """
     log_width = octaves(lattice)
     expected = expected_records(split, noisy_count)
@@ -198,23 +200,30 @@ def mean_schedule(
         return bits * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 12
 
     safe = max(1.0, expected - 150)
+    needed = 2 * nats(24) / safe  # strength of a median that outweighs its grid
+    plenty = max(_LEAST_CENTRE, 4 * needed) if shape else 1.0
     concentrated = split.concentrated
     if concentrated:
         # A share f of ρ buys a range of 2 sqrt(f) effective units.
-        centre, radii, rough = 0.02, 0.06, 0.03
+        centre, radii, rough = min(0.02, max(_LEAST_CENTRE, plenty**2)), 0.06, 0.03
+        if shape:
+            rough = min(rough, max(_LEAST_ROUGH, 4 * _rough_strength(expected) ** 2))
         power_of_centre = 2 * math.sqrt(centre) * safe / 2
         if power_of_centre < nats(24):
             centre = 0.0
         spare = power_of_centre / 2 - nats(24)
         eta = 2 * math.sqrt(radii)
     else:
-        centre = max(0.01, 2 * nats(24) / safe)
+        floor = min(0.01, plenty)
+        centre = max(floor, needed)
         if centre > 0.20:
             centre = 0.0
-        spare = 0.005 * safe - nats(24)
+        spare = floor / 2 * safe - nats(24)
         # Without a centre the whole range may be all that is left, and needs most of the budget.
         radii = min(0.30, (0.18 if centre else 0.17) * max(1.0, 1000 / expected) ** 0.3)
         rough = min(0.25, max(0.02, 0.7 * expected ** (-1 / 3)))
+        if shape:
+            rough = min(rough, _rough_strength(expected))
         eta = radii
     bits = 24 + min(16, max(0, math.floor(spare / math.log(2))))
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
@@ -222,8 +231,19 @@ def mean_schedule(
     if clusters == "keep":
         power = min(power, 2.5)
         radii = radii if concentrated else max(radii, 0.25)
-    shape_share = _grid(0.03 if looks else 0.0)
+    shape_share = _grid(max(0.01, min(0.03, 9 * expected**-0.5)) if looks else 0.0)
     return Schedule(_grid(centre), shape_share, _grid(radii), _grid(rough), bits, _grid(power))
+
+
+def _rough_strength(expected: float) -> float:
+    """Strength of a mean's rough mean.
+
+    Off by x of the width, the rough mean lengthens the reach by x, and x times the error of the
+    count is added to the answer. The first needs a strength of about N^(-1/2), the second, of few
+    records, more.
+    """
+    strength = min(0.25, 0.7 / math.cbrt(expected), 3.25 / math.sqrt(expected))
+    return max(_LEAST_ROUGH, strength)
 
 
 def sum_schedule(
