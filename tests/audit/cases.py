@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import gaussian, laplace
+from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid
@@ -28,7 +28,7 @@ from modicum.mechanisms.scores import (
     TopScore,
 )
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
-from modicum.mechanisms.staircase import staircase
+from modicum.mechanisms.staircase import StaircaseNoise, staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
 from modicum.papers.kulesza2023 import independent, shifted, transformed
 from modicum.privacy.event import Event, PureDP, RangeDP
@@ -181,6 +181,9 @@ LAWS: dict[str, LawOf] = {
     "shifted": lambda q, e: shifted(int(q.sum()), len(q), lo=-8, hi=8, epsilon=e),
     "transformed": lambda q, e: transformed(int(q.sum()), len(q), lo=-8, hi=8, epsilon=e),
     "staircase": lambda q, e: staircase((int(q.sum()),), l1=8, epsilon=e),
+    "staircase of one": lambda q, e: Additive(
+        (int(q.sum()),), (StaircaseNoise.of(8, e),), PureDP(e)
+    ),
     "staircase of a pair": lambda q, e: staircase(
         (int((q + 8).sum()), int((8 - q).sum())), l1=16, epsilon=e
     ),

@@ -190,6 +190,20 @@ def test_more_records_than_are_kept() -> None:
         assert report.used > 0.9
 
 
+@pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
+def test_a_staircase_as_the_last_draw(statistic) -> None:
+    """From ε = 3/2 of it on; every record that moves the sum costs all of that."""
+    query = statistic(**NARROW, epsilon=3)
+    report = audit.check(
+        query,
+        audit.neighbours((-8, 1, 8), 3),
+        values={"count": ((600,),)},
+        widths=(0, 3, 2, 1, 1, 1),
+    )
+    assert report.passed, report
+    assert report.used > 0.8
+
+
 def test_more_records_than_the_subset_mean_keeps() -> None:
     query = ask.mean(**NARROW, epsilon=64, method="subset")
     (asked,) = Run(query, event_of(query.budget), Remembered(())).trail[0]

@@ -12,6 +12,7 @@ from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise, VectorNoise, laplace
 from modicum.mechanisms.base import ALPHAS
+from modicum.mechanisms.staircase import StaircaseNoise
 from modicum.privacy.event import ZCDP
 from modicum.summaries.vectors import BOUND
 
@@ -112,6 +113,7 @@ def test_wide_laplace_noise_follows_its_law(scale) -> None:
 NOISES = [
     *(LaplaceNoise(Fraction(scale)) for scale in ("1/3", "2", "50")),
     *(GaussianNoise(Fraction(sigma2)) for sigma2 in ("1/2", "4", "2500")),
+    *(StaircaseNoise.of(l1, Fraction(e)) for l1, e in ((1, 2), (2, 3), (9, 2), (60, 3), (40, 9))),
 ]
 
 
@@ -123,7 +125,7 @@ def test_noise_has_the_stated_variance_and_seldom_exceeds_its_bounds(noise) -> N
     for alpha in (0.5, 0.05, 1e-6):
         t = noise.tail_bound(alpha)
         assert 2 * exceeded[int(t)] <= alpha * (1 + 1e-6)
-    if isinstance(noise, LaplaceNoise):  # that of an integer less is too small
+    if isinstance(noise, LaplaceNoise | StaircaseNoise):  # that of an integer less is too small
         assert t == 0 or 2 * exceeded[int(t) - 1] > 1e-6
     bounds = noise.beyond(np.arange(2500.0))
     assert (exceeded <= bounds + 1e-12).all()

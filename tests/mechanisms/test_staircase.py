@@ -9,10 +9,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from modicum import audit
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.additive import LaplaceNoise, laplace
-from modicum.mechanisms.staircase import Staircase, best_width, staircase
-from modicum.privacy.event import PureDP
+from modicum.mechanisms.additive import Additive, GaussianNoise, LaplaceNoise, laplace
+from modicum.mechanisms.staircase import (
+    STAIRCASE_FROM,
+    Staircase,
+    StaircaseNoise,
+    add_to_one,
+    best_width,
+    staircase,
+)
+from modicum.privacy.event import ZCDP, PureDP
+from modicum.privacy.split import Share
 
 SHAPES = [(l1, width) for l1 in (1, 2, 4) for width in {1, (l1 + 1) // 2, l1}]
 
@@ -179,3 +188,85 @@ def test_event_and_refusals() -> None:
     ]:
         with pytest.raises(ValueError, match=r"staircase|need"):
             Staircase(*bad[:3], Fraction(bad[3]))
+
+
+NOISES = [
+    StaircaseNoise.of(l1, Fraction(epsilon))
+    for l1 in (1, 2, 7, 50)
+    for epsilon in ("1/2", "3/2", "3", "8")
+]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_the_noise_of_one_value_is_that_of_a_staircase(noise) -> None:
+    mechanism = Staircase((5,), noise.l1, noise.width, noise.epsilon)
+    for k in (0, 1, noise.width - 1, noise.width, -noise.width - noise.l1, 3 * noise.l1 + 2):
+        assert noise.log_pmf(k) == pytest.approx(mechanism.log_density((5 + k,)), abs=1e-9)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_what_is_said_of_the_noise_follows_from_its_probabilities(noise) -> None:
+    reach = noise.l1 * math.ceil(50 / float(noise.epsilon)) + noise.width
+    sizes = np.arange(-reach, reach + 1)
+    masses = np.exp([noise.log_pmf(int(k)) for k in sizes])
+    assert masses.sum() == pytest.approx(1)
+    assert noise.variance == pytest.approx((masses * sizes.astype(float) ** 2).sum())
+    assert noise.mean_size == pytest.approx((masses * abs(sizes)).sum())
+    t = np.array([0.0, 0.5, 1.0, noise.width, noise.width + 0.7 * noise.l1, 3.0 * noise.l1])
+    exact = [masses[sizes > each].sum() for each in t]
+    assert noise.beyond(t) == pytest.approx(exact, rel=1e-9, abs=1e-18)
+    for alpha in (0.9, 0.4, 0.05, 1e-4, 1e-9):
+        bound = noise.tail_bound(alpha)
+        assert masses[abs(sizes) > bound].sum() <= alpha * (1 + 1e-9)
+        assert bound == 0 or masses[abs(sizes) >= bound].sum() > alpha * (1 - 1e-9)
+        assert noise.sum_bound(((2.0, 1),), alpha) == 2 * noise.tail_bound(min(1, 2 * alpha))
+
+
+def test_the_width_is_that_of_the_least_mean_size() -> None:
+    for epsilon in (Fraction(3, 2), Fraction(3), Fraction(8)):
+        noise = StaircaseNoise.of(200, epsilon)
+        others = (StaircaseNoise(200, w, epsilon).mean_size for w in range(1, 201))
+        assert noise.mean_size == pytest.approx(min(others), rel=1e-3)
+
+
+def test_an_enormous_cost_leaves_no_noise() -> None:
+    noise = StaircaseNoise.of(10**6, Fraction(1000))
+    assert noise.width == 1
+    assert noise.variance < 1e-100
+    assert noise.tail_bound(1e-9) == 0
+    assert noise.beyond(np.array([0.0])) < 1e-100
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "ratio"), [("3/2", 0.912), ("2", 0.851), ("3", 0.704), ("4", 0.551)]
+)
+def test_the_gain_over_laplace_noise(epsilon, ratio) -> None:
+    """By ε/2 / sinh(ε/2), of Geng and Viswanath (2014)."""
+    epsilon = Fraction(epsilon)
+    assert StaircaseNoise.of(10**9, epsilon).mean_size * float(epsilon) / 1e9 == pytest.approx(
+        ratio, abs=1e-3
+    )
+    assert ratio == pytest.approx(float(epsilon) / 2 / math.sinh(float(epsilon) / 2), abs=1e-3)
+
+
+@pytest.mark.parametrize("l1", [6, 1 << 40])
+def test_draws_follow_the_noise_and_less_of_it_is_noticed(l1) -> None:
+    one, wrong = (
+        Additive((5,), (StaircaseNoise.of(l1, Fraction(e)),), PureDP(Fraction(3)))
+        for e in ("3", "30/7")
+    )
+    assert audit.fit(one, 2000, SeededEntropy("staircase")) > 1e-3
+    assert audit.power(one, wrong, draws=2000, entropy=SeededEntropy(3), trials=1) == 1
+
+
+def test_one_value_gets_a_staircase_where_that_is_worth_it() -> None:
+    def noise(loss, sensitivity=9) -> object:
+        mechanism = add_to_one(4, Share(loss), sensitivity=sensitivity)
+        assert mechanism.values == (4,)
+        assert mechanism.event == loss
+        return type(mechanism.noise[0])
+
+    assert noise(PureDP(STAIRCASE_FROM)) is StaircaseNoise
+    assert noise(PureDP(STAIRCASE_FROM - Fraction(1, 999))) is LaplaceNoise
+    assert noise(PureDP(Fraction(9)), sensitivity=1) is LaplaceNoise  # the same law
+    assert noise(ZCDP(Fraction(9))) is GaussianNoise

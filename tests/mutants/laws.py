@@ -487,6 +487,22 @@ FAULTS = (
         f"{_EVERY} mechanisms/test_staircase.py",
     ),
     Fault(
+        "staircase-of-one-short",
+        "The last draw of a mean or a sum has a staircase for 7/10 of its sensitivity.",
+        "mechanisms/staircase.py:add_to_one",
+        "StaircaseNoise.of(sensitivity, share.pure)",
+        "StaircaseNoise.of(sensitivity * 7 // 10 + 1, share.pure)",
+        "mechanisms/test_staircase.py audit/test_estimators.py",
+    ),
+    Fault(
+        "staircase-beyond",
+        "What is left of a staircase's step is forgotten in its tail.",
+        "mechanisms/staircase.py:StaircaseNoise._at_least",
+        "* (left + further)",
+        "* further",
+        "mechanisms/test_staircase.py mechanisms/test_additive.py",
+    ),
+    Fault(
         "tree-node-half",
         "A node of a tree of quantiles has twice its rate.",
         "mechanisms/quantile_tree.py:Node.rate",

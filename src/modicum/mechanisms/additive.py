@@ -56,6 +56,11 @@ class Noise(ABC):
     probed: ClassVar[bool] = False
     """Whether two shifted copies differ most at the probes of :class:`Additive`."""
 
+    @property
+    def probe(self) -> int:
+        """Distance of the probes from a value."""
+        return 10 + 4 * int(self.tail_bound(0.5))
+
     @abstractmethod
     def sample(self, entropy: Entropy) -> int:
         """Draw one integer."""
@@ -376,7 +381,7 @@ class Additive(Stated[tuple[int, ...]]):
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Each coordinate below, at and above its value."""
-        reach = 10 + 4 * max(int(z.tail_bound(0.5)) for z in self.noise)
+        reach = max(z.probe for z in self.noise)
         return product(*[(v - reach, v, v + reach) for v in self.values])
 
     @classmethod

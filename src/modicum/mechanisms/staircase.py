@@ -14,11 +14,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import numpy as np
+
 from modicum.exact.bernoulli import geometric
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Mechanism, Support, points_around
+from modicum.mechanisms.additive import Additive, Cells, Noise, add_noise
+from modicum.mechanisms.base import SECRET, Floats, Mechanism, Support, points_around
 from modicum.privacy.event import Event, PureDP
+from modicum.privacy.split import Share
+
+STAIRCASE_FROM = Fraction(3, 2)  # ε of a draw: from here on a staircase is 9 % better, or more
+_WIDE = 1 << 12  # standard deviation of noise whose outcomes are not listed one by one
+_NEGLIGIBLE = 45.0  # nats
+_MOST_CELLS = 1 << 14
+_FINE = 1 << 16  # parts of the sensitivity, of which a width is a whole number
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +189,131 @@ class StaircaseTerm:
         return rest / sum(weights)
 
 
+@dataclass(frozen=True, slots=True)
+class StaircaseNoise(Noise):
+    """The noise of a :class:`Staircase` of one value, as a term of other sums.
+
+    With D = ``l1``, w = ``width`` and q = exp(-ε) a step k >= 0 are the sizes from w + (k - 1) D,
+    or 0, to w + k D - 1, each with the weight q^k. See [bounded_mean.12].
+    """
+
+    l1: int
+    width: int
+    epsilon: Fraction
+    probed = True
+
+    @classmethod
+    def of(cls, l1: int, epsilon: Fraction) -> StaircaseNoise:
+        """Choose the width of least mean absolute error, D / (1 + exp(ε/2)) (ibid.).
+
+        Of the continuous law (Geng and Viswanath 2014, Theorem 4); the width is public.
+        """
+        part = math.floor(_FINE / (1 + math.exp(min(float(epsilon) / 2, 700.0))))
+        return cls(l1, l1 * part // _FINE + 1, epsilon)
+
+    @property
+    def probe(self) -> int:
+        """The end of the top step, as for a :class:`Staircase`."""
+        return self.width - 1
+
+    def sample(self, entropy: Entropy) -> int:
+        (drawn,) = Staircase((0,), self.l1, self.width, self.epsilon).sample(entropy)
+        return drawn
+
+    def log_pmf(self, k: int) -> float:
+        step = (abs(k) + self.l1 - self.width) // self.l1
+        return -float(self.epsilon * step) - math.log(self._total)
+
+    @property
+    def _total(self) -> float:
+        """Sum of all weights."""
+        return 2 * self.width - 1 + 2 * self.l1 * _odds(self.epsilon)
+
+    def _at_least(self, sizes: Floats) -> Floats:
+        """P(|noise| >= j) for integers j >= 1: what is left of the step of j, and all further ones.
+
+        Those of step k and beyond have the weight 2 D q^k / (1 - q).
+        """
+        steps = np.floor((sizes + (self.l1 - self.width)) / self.l1)
+        left = self.width + steps * self.l1 - sizes
+        further = self.l1 * _odds(self.epsilon)
+        weights: Floats = 2 * np.exp(-float(self.epsilon) * steps) * (left + further) / self._total
+        return np.minimum(weights, 1.0)
+
+    def tail_bound(self, alpha: float) -> float:
+        """Solve P(|noise| > t) <= alpha, which is linear in t within a step."""
+        epsilon, total = float(self.epsilon), self._total
+        further = 2 * self.l1 * _odds(self.epsilon)
+        # Beyond step k is a weight of further q^k.
+        step = max(0, math.ceil(math.log(further / (alpha * total)) / epsilon))
+        spare = alpha * total * math.exp(epsilon * step) - further
+        end = self.width + step * self.l1
+        return max(0.0, math.ceil(end - spare / 2) - 1.0)
+
+    def beyond(self, t: Floats) -> Floats:
+        """P(noise > t) = P(|noise| >= j) / 2, j the least integer above t; 1 bounds it below 0."""
+        share = self._at_least(np.floor(np.maximum(t, 0.0)) + 1) / 2
+        return np.where(t < 0, 1.0, share)
+
+    @property
+    def variance(self) -> float:
+        """By Abel summation E s(w + D J), with the geometric number J of :func:`_raised`.
+
+        s(m) = (2 m³ - 3 m² + m) / 3 is the sum of z² over |z| < m; no term is negative.
+        """
+        d, w = float(self.l1), float(self.width)
+        first, second, third = _moments(self.epsilon)[1:4]
+        inner = w * (w - 1) * (2 * w - 1)
+        outer = d * (6 * w * (w - 1) + 1) * first + d**2 * (6 * w - 3) * second
+        return (inner + outer + 2 * d**3 * third) / (3 * self._total)
+
+    @property
+    def mean_size(self) -> float:
+        """E |noise|, as the variance from the sum m (m - 1) of |z| over |z| < m."""
+        d, w = float(self.l1), float(self.width)
+        first, second = _moments(self.epsilon)[1:3]
+        return (w * (w - 1) + d * (2 * w - 1) * first + d**2 * second) / self._total
+
+    def quantile(self, t: float) -> int:
+        return int(self.tail_bound(min(2 * t, 1.0)))
+
+    def length(self, width: int) -> float:
+        return width * self.mean_size
+
+    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+        """Bound each noise, and so their sum (union bound): many staircases are never added."""
+        alpha = math.exp(-limit) / sum(times for _, times in parts)
+        bound = self.tail_bound(min(1.0, 2 * alpha))
+        return sum(weight * times for weight, times in parts) * bound
+
+    def cells(self) -> Cells | None:
+        """Cut at eighths of the top step, unless that were too many, up to a mass of e^-45."""
+        if self.variance < _WIDE**2:
+            return None
+        reach = self.width + self.l1 * math.ceil(_NEGLIGIBLE / float(self.epsilon))
+        stride = max(self.width // 8, 2 * reach // _MOST_CELLS, 1)
+        number = reach // stride
+        positive = self._at_least(stride * np.arange(1.0, number + 1)) / 2
+        negative = self._at_least(stride * np.arange(number + 1.0) + 1) / 2
+        upper = np.append(-np.diff(np.concatenate(([1 - negative[0]], positive))), positive[-1])
+        lower = -np.diff(negative)
+        starts = range(-number * stride, (number + 1) * stride, stride)
+        return starts, np.concatenate((lower[::-1], upper))
+
+
+def add_to_one(value: int, share: Share, *, sensitivity: int) -> Additive:
+    """Add the noise of least mean size to one integer: a staircase from ε = 3/2 on.
+
+    ``sensitivity`` must bound its change between neighbours. Below 3/2 Laplace noise is hardly
+    worse, and a record that moves the value by less than the sensitivity loses less by it; in zCDP
+    the noise is Gaussian.
+    """
+    if share.zcdp is None and share.pure >= STAIRCASE_FROM and sensitivity > 1:
+        noise = StaircaseNoise.of(sensitivity, share.pure)
+        return Additive((value,), (noise,), PureDP(share.pure))
+    return add_noise((value,), share, sensitivity=sensitivity)
+
+
 def _shifts(dimension: int, width: int, l1: int) -> tuple[int, ...]:
     """Coefficients of P.
 
@@ -224,8 +359,18 @@ def best_width(dimension: int, l1: int, epsilon: Fraction) -> int:
     return min(max(round(best * l1), 1), l1)
 
 
+def _odds(epsilon: Fraction) -> float:
+    """Q / (1 - q) for q = exp(-ε); beyond an ε of 700, where floats end, what it is there."""
+    return 1 / math.expm1(min(float(epsilon), 700.0))
+
+
+def _moments(epsilon: Fraction) -> tuple[float, ...]:
+    """E J^i of a geometric number, P(J >= j) = exp(-ε j), for i = 0, ..., 4."""
+    m = _odds(epsilon)
+    return 1.0, m, m + 2 * m**2, m + 6 * m**2 + 6 * m**3, m + 14 * m**2 + 36 * m**3 + 24 * m**4
+
+
 def _raised(epsilon: Fraction, g: float, power: int) -> float:
     """E (g + J)^power for a power of at most 4."""
-    m = 1 / math.expm1(float(epsilon))
-    moments = (1.0, m, m + 2 * m**2, m + 6 * m**2 + 6 * m**3, m + 14 * m**2 + 36 * m**3 + 24 * m**4)
+    moments = _moments(epsilon)
     return sum(math.comb(power, i) * g ** (power - i) * moments[i] for i in range(power + 1))

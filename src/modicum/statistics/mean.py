@@ -25,7 +25,7 @@ from fractions import Fraction
 from typing import Literal
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.staircase import add_to_one
 from modicum.papers.dick2023 import SUBSET_MEAN
 from modicum.papers.kulesza2023 import BOUNDED_MEAN, mean_in_range, true_mean
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -150,7 +150,7 @@ def _deviations(
         lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     deviation = clipped.total - rough * clipped.count
-    final = split.spend(add_noise((deviation,), split.rest(), sensitivity=reach))  # [mean.11]
+    final = split.spend(add_to_one(deviation, split.rest(), sensitivity=reach))  # [mean.11]
     (noisy,) = yield from draw(
         "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
     )

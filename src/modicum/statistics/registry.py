@@ -10,6 +10,7 @@ from typing import Any
 
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.exponential import OctavePrior
+from modicum.mechanisms.staircase import StaircaseNoise
 from modicum.papers import registry as papers
 from modicum.statistics.bounds import Rough
 from modicum.statistics.contents import CHAPTERS
@@ -39,6 +40,7 @@ _SHARED: tuple[type, ...] = (
     OctavePrior,
     Outside,
     Rough,
+    StaircaseNoise,
     VectorErrorModel,
 )
 _OWN = dict.fromkeys(

@@ -23,8 +23,8 @@ from sys import float_info
 from typing import Literal
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
@@ -307,7 +307,7 @@ def _within(
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     reach = max(abs(lo), abs(hi))
     final = here.split.spend(
-        add_noise((clipped.total,), here.split.rest(), sensitivity=max(reach, 1))
+        add_to_one(clipped.total, here.split.rest(), sensitivity=max(reach, 1))
     )
     (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
     noise = NoisyTerm(final.noise[0], 1.0)
