@@ -132,3 +132,9 @@ def test_noise_has_the_stated_variance_and_seldom_exceeds_its_bounds(noise) -> N
     variance = 2 * (chances * np.arange(2500) ** 2).sum()
     assert variance <= noise.variance * (1 + 1e-9)
     assert noise.variance < 1.1 * variance + 0.1 * isinstance(noise, GaussianNoise)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_masses_are_the_chances_of_integers(noise) -> None:
+    expected = [math.exp(noise.log_pmf(k)) for k in range(-25, 26)]
+    np.testing.assert_allclose(noise.masses(25), expected, rtol=1e-9)

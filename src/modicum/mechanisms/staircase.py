@@ -224,6 +224,12 @@ class StaircaseNoise(Noise):
         step = (abs(k) + self.l1 - self.width) // self.l1
         return -float(self.epsilon * step) - math.log(self._total)
 
+    def masses(self, reach: int) -> Floats:
+        sizes = np.abs(np.arange(-reach, reach + 1))
+        steps = (sizes + (self.l1 - self.width)) // self.l1
+        found: Floats = np.exp(-float(self.epsilon) * steps)
+        return found / self._total
+
     @property
     def _total(self) -> float:
         """Sum of all weights."""

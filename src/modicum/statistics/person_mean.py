@@ -24,6 +24,7 @@ from fractions import Fraction
 from modicum.exact.lattice import WIDEST, Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import HALF_LN2, RadiusGrid
+from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, ScalarEstimate
@@ -224,7 +225,7 @@ def _prior(power: Fraction) -> tuple[Fraction, float]:
 def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[int, NoisyTerm]]:
     """Draw the sum of the records, each clipped to ±reach, with noise."""
     clipped = yield from read(here.ask(ClippedSum(-reach, reach)))
-    mechanism = here.split.spend(add_noise((clipped.total,), share, sensitivity=reach))
+    mechanism = here.split.spend(add_to_one(clipped.total, share, sensitivity=reach))
     (noisy,) = yield from draw(label, mechanism, lambda drawn: here.lattice.words(drawn[0]))
     return noisy, NoisyTerm(mechanism.noise[0], 1.0)
 
