@@ -53,9 +53,11 @@ def test_its_output_is_as_shown(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_python_lines_run() -> None:
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"income": rng.lognormal(10.5, 0.5, 20_000)})
+    income = rng.lognormal(10.5, 0.5, 20_000)
+    table = pd.DataFrame({"income": income, "patient": np.arange(20_000) // 4})
     release = mo.mean(table, "income", within=(-1e9, 1e9), epsilon=1)
-    exec(block(section("In Python")), {"mo": mo, "table": table, "release": release})
+    names = {"mo": mo, "table": table, "visits": table.rename(columns={"income": "cost"})}
+    exec(block(section("In Python")), {**names, "release": release})
 
 
 def test_the_plan_is_as_shown(capsys: pytest.CaptureFixture[str]) -> None:

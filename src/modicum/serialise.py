@@ -179,4 +179,10 @@ def _completed(name: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
         nothing = {"tuple": [False] * width}, {"tuple": [0] * width}
         held = {"missed": nothing[0], "sure": True, "far": nothing[1], "deviation": 1.0}
         return {**content, "held": {"HeldColumns": {**held, "norm": "l1", "rows": 1}}}
+    if name == "QuantilesErrorModel" and content["counted"] is not None:
+        counted = content["counted"]["CellCounts"]
+        if "edges" not in counted:  # cells were of the records on the points and between them
+            points = sorted(set(content["points"]["tuple"]))
+            edges = {"tuple": [edge for point in points for edge in (point, point + 1)]}
+            return {**content, "counted": {"CellCounts": {**counted, "edges": edges}}}
     return content

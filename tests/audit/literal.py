@@ -220,7 +220,7 @@ class StaircaseNoise(Noise):
     def beyond(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         raise NotImplementedError
 
-    quantile = length = _chernoff = beyond
+    masses = quantile = length = _chernoff = beyond
 
     def log_pmf(self, k: int) -> float:
         step = (abs(k) + self.l1 - self.width) // self.l1
