@@ -61,6 +61,7 @@ _SPARE = 150  # persons
 _MOST_FOR_CENTRE = 0.16
 _LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.17, 0.35  # strengths
 _TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
+_MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 _CLEAR = 4  # deviations of the noise
 
 
@@ -89,16 +90,19 @@ class PeopleSchedule:
             ((b, s) for b in _BITS if (s := _for_centre(b, span, expected)) <= _MOST_FOR_CENTRE),
             (0, 0.0),
         )
-        sizes = min(0.08, max(0.03, 160 / expected))
-        radius = min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
+        more = _MORE if split.concentrated else 1.0
+        sizes = more * min(0.08, max(0.03, 160 / expected))
+        radius = more * min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
         root = math.sqrt(expected)
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
             bits,
             split.part_for(sizes, "range"),
-            split.part_for(min(0.08, max(0.015, 2.5 / root)), "noise"),
+            split.part_for(more * min(0.08, max(0.015, 2.5 / root)), "noise"),
             split.part_for(radius, "range"),
-            split.part_for(max(0.015, 3.5 / root), "noise") if expected >= _MANY else Fraction(0),
+            split.part_for(more * max(0.015, 3.5 / root), "noise")
+            if expected >= _MANY
+            else Fraction(0),
             _power(radius * expected, span),
             _power(sizes * expected, math.log(_SIZES.radii[-1])),
         )
@@ -204,7 +208,7 @@ def _radius(
             others, span = found * float(here.split.scale), math.log(here.lattice.last)
             strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
             if strength <= _MOST_FOR_RADIUS:
-                share = here.split.part_for(strength, "range")
+                share = max(share, here.split.part_for(strength, "range"))
                 power = min(power, _power(2 * (_TRUST * strength * others - _NATS), span - 6))
             elif found > _CLEAR * noise.variance**0.5:
                 return None  # they are too few to tell where they are
