@@ -27,6 +27,7 @@ from modicum.release import (
     Release,
     TranscriptEntry,
     check_confidence,
+    found_groups_words,
     native_table,
     note_text,
     plain,
@@ -396,6 +397,7 @@ class GroupedRelease(Mapping[Any, Release]):
             f"  cost     {self.event} for {self.unit}, all groups together ({NEIGHBOURS}; "
             f"swap: {self.event.swapped()})",
             f"  keys     {keys}",
+            *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
             f"  account  {self.account}",
         ]
         steps = {release.step_words for release in self.releases.values()} - {""}
@@ -413,6 +415,13 @@ class GroupedRelease(Mapping[Any, Release]):
         if not all(release.private for release in self.releases.values()):
             lines.append("  WARNING  test entropy, not private")
         return lines
+
+    def _groups_found(self) -> list[int]:
+        """In how many groups a person counts, if that was found: with all keys, or with these."""
+        found = {release.groups_found for release in self.releases.values()}
+        if self.selection is not None:
+            found.add(self.selection.parameters.get("most groups"))  # type: ignore[arg-type]
+        return [each for each in found if each is not None]
 
     def explain(self) -> str:
         """Describe every draw of every group."""

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -30,7 +31,8 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Record, Release, TranscriptEntry, plain
 from modicum.runtime.query import Query
-from modicum.runtime.run import Before, LiveRun, alike, run, run_before, run_groups
+from modicum.runtime.run import Before, LiveRun, row_costs, run, run_before, run_groups
+from modicum.runtime.steps import Steps
 from modicum.sources.base import Source, open_source
 from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
 from modicum.sources.persons import TableReader, check_unit
@@ -235,7 +237,7 @@ class Curator(Statistics):
         InvalidArgument
             Unless exactly one of ``keys`` and ``key_budget`` is given; if keys are not different
             or cannot be in the column; if ``key_budget`` is not (ε, δ) or cannot be charged here;
-            if the unit combines rows and ``max_groups`` is missing, or the other way round; if
+            if a unit with ``combine`` lacks ``max_groups``, or one of rows has it; if
             ``by`` says whose a row is.
         BudgetExceeded, MissingColumn, UnsupportedData
             Nothing is read or charged.
@@ -282,7 +284,8 @@ class Curator(Statistics):
         self._check_process()
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
-            query = query_text({}, unit, keys_of=by, event=repr(event))
+            finds = {"finds": "groups"} if find else {}
+            query = query_text({}, unit, keys_of=by, event=repr(event), **finds)
             pending = self._accountant.pending(event.cost(self._kind), query, key)
             done: TranscriptEntry | None = pending.done
             if done is not None:
@@ -290,7 +293,8 @@ class Curator(Statistics):
             charge, left, more = pending.charge, event, {}
             if find:  # [people.13]
                 whole = PureDP(event.epsilon)
-                before = self._find_groups(whole, unit, by, None, charge)
+                steps = find_groups(whole, None, lambda *_: None)  # any ε will do for keys
+                before = self._found_groups(steps, whole, unit, by, None, charge)
                 unit, charge = unit.in_groups(before.found), _nothing
                 left = replace(event, epsilon=event.epsilon * before.left)
                 more = {"most groups": before.found}
@@ -304,8 +308,9 @@ class Curator(Statistics):
                 TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event)
             )
 
-    def _find_groups(
+    def _found_groups(
         self,
+        steps: Steps[int],
         event: Event,
         unit: Unit,
         by: str,
@@ -313,9 +318,29 @@ class Curator(Statistics):
         charge: Callable[[], None],
     ) -> Before:
         """Charge, and find in how many groups a person may count, with a part of an event."""
-        steps = find_groups(event, None if keys is None else len(keys))
         reader = reader_of_sizes(self._source, unit, by, keys)
         return run_before(steps, event, reader, charge=charge, entropy=self._entropy)
+
+    def _find_groups(
+        self,
+        queries: Mapping[str, Query[Release]],
+        unit: Unit,
+        by: str,
+        keys: Sequence[Hashable],
+        charge: Callable[[], None],
+    ) -> tuple[str, Before]:
+        """Find in how many groups a person may count, from the cost of the largest query."""
+        name = max(queries, key=lambda each: queries[each].event.cost(self._kind).amount)
+
+        def fits(number: int, least: Fraction) -> None:
+            for which, cost in row_costs(queries, unit.in_groups(number), {name: least}).items():
+                steps = queries[which].begin(cost)
+                next(steps)
+                steps.close()
+
+        event = queries[name].allowance
+        steps = find_groups(event, len(keys), fits)
+        return name, self._found_groups(steps, event, unit, by, keys, charge)
 
     def _answer_groups(
         self,
@@ -328,17 +353,18 @@ class Curator(Statistics):
         find: bool,
     ) -> Mapping[str, GroupedRelease]:
         queries = {name: query.for_unit(unit) for name, query in queries.items()}
-        with self._charging(queries, unit, by=by, keys=[repr(key) for key in keys]) as pending:
+        find = find and len(keys) > 1
+        told: dict[str, object] = {"finds": "groups"} if find else {}
+        asked = {"by": by, "keys": [repr(key) for key in keys], **told}
+        with self._charging(queries, unit, **asked) as pending:
             done: Mapping[str, GroupedRelease] | None = pending.done
             if done is not None:
                 return done
-            charge, parts, entries = pending.charge, {}, []
+            charge, before, parts, payer = pending.charge, None, {}, None
             if find:  # [people.13]
-                of_one_kind = alike(queries)
-                before = self._find_groups(of_one_kind.event, unit, by, keys, charge)
+                payer, before = self._find_groups(queries, unit, by, keys, charge)
                 unit, charge = unit.in_groups(before.found), _nothing
-                parts = dict.fromkeys(of_one_kind.names, before.left)
-                entries = before.transcript
+                parts = {payer: before.left}
             columns = [read_as(self._source, q.column, q.lattice) for q in queries.values()]
             groups = run_groups(
                 queries,
@@ -349,16 +375,17 @@ class Curator(Statistics):
                 entropy=self._entropy,
                 parts=parts,
             )
-            for runs in groups:
-                for live in runs.values():
-                    live.transcript[:0] = entries
+            if before is not None and payer is not None:
+                for runs in groups:
+                    runs[payer].transcript[:0] = before.transcript
+            found = before and before.found
             grouped = {
                 name: GroupedRelease(
                     statistic=query.statistic,
                     column=query.column,
                     by=by,
                     releases={
-                        key: self._release(query, runs[name], unit, pending)
+                        key: self._release(query, runs[name], unit, pending, found)
                         for key, runs in zip(keys, groups, strict=True)
                     },
                     event=query.event,
@@ -386,8 +413,16 @@ class Curator(Statistics):
                 check_column(self._source, query.place, query.lattice)
             yield pending
 
-    def _release(self, query: Query[R], live: LiveRun, unit: Unit, pending: PendingCharge) -> R:
-        return recorded(query, live, self._source, unit, pending.account, self._entropy)
+    def _release(
+        self,
+        query: Query[R],
+        live: LiveRun,
+        unit: Unit,
+        pending: PendingCharge,
+        groups: int | None = None,
+    ) -> R:
+        source, entropy = self._source, self._entropy
+        return recorded(query, live, source, unit, pending.account, entropy, groups)
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -417,7 +452,13 @@ def _nothing() -> None:
 
 
 def recorded(
-    query: Query[R], live: LiveRun, source: Source, unit: Unit, account: str, entropy: Entropy
+    query: Query[R],
+    live: LiveRun,
+    source: Source,
+    unit: Unit,
+    account: str,
+    entropy: Entropy,
+    groups: int | None = None,
 ) -> R:
     """Return the release of a query's run, with the circumstances of the run."""
     assert live.answer is not None
@@ -430,6 +471,7 @@ def recorded(
         ranged=query.ranged,
         found=live.answer.lattice is not None,
         limit=live.answer.limit,
+        groups_found=groups,
         method=live.answer.method or query.method,
         transcript=tuple(live.transcript),
         engine=source.engine,

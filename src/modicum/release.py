@@ -31,6 +31,12 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
+def found_groups_words(most: int) -> str:
+    """Say in how many groups a person counts, if that was found."""
+    groups = "one group" if most == 1 else f"at most {most:,} groups"
+    return f"{groups} of each person, at random: found; the rows in others do not count"
+
+
 def sealed(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
 
@@ -194,6 +200,8 @@ class Record:
     limit : int or None
         How many rows of a person count at most, at random, if that was found; ``None`` if all rows
         count as they are, or as the unit says.
+    groups_found : int or None
+        In how many groups a person counts at most, at random, if that was found.
     """
 
     statistic: str
@@ -213,6 +221,7 @@ class Record:
     version: str
     found: bool = field(default=False, kw_only=True)
     limit: int | None = field(default=None, kw_only=True)
+    groups_found: int | None = field(default=None, kw_only=True)
 
     @property
     def neighbours(self) -> str:
@@ -279,6 +288,8 @@ class Record:
             f"  method         {self.method}{where}",
             f"  account        {self.account}",
         ]
+        if self.groups_found is not None:
+            lines.insert(2, f"  groups         {found_groups_words(self.groups_found)}")
         if self.limit is not None:
             rows = "one row" if self.limit == 1 else f"at most {self.limit:,} rows"
             lines.insert(2, f"  rows           {rows} of each person, at random: found")
@@ -308,6 +319,7 @@ class Record:
             "within": None if self.within is None else list(self.within),
             **({"range_found": list(self.range_found)} if self.range_found else {}),
             **({} if self.limit is None else {"limit_found": self.limit}),
+            **({} if self.groups_found is None else {"groups_found": self.groups_found}),
             "step": None if self.lattice is None else self.lattice.step,
             "method": self.method,
             "status": self.status,

@@ -248,8 +248,8 @@ FAULTS = (
         "people-limit-by-the-true-number",
         "How strongly a limit is drawn follows from the true number of persons.",
         "statistics/persons.py:_find_limit",
-        "* max(number, 1)",
-        "* max(sizes.count + 300, 1)",
+        "people = max(number, 1)",
+        "people = max(sizes.count + 300, 1)",
         _WHOLE,
     ),
     Fault(

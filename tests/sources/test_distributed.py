@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from modicum.errors import CopyRefused, InvalidArgument, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.privacy.unit import Unit, unit_of
 from modicum.sources.base import open_source
 from modicum.sources.cluster import jobs as module
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.sources.reader import Scope, read
 from modicum.summaries import subsample
-from modicum.summaries.base import Read
+from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import ChosenRows, PartRecords, Records
 from modicum.summaries.sums import ClippedSum, Count
@@ -249,3 +250,23 @@ def test_chosen_rows_guard_their_rows() -> None:
         chosen.joined(ChosenRows(0, 1, ()), SYSTEM)
     with pytest.raises(InvalidArgument):
         ChosenRows.from_bytes(b"123")
+
+
+def test_a_part_is_read_anew_where_persons_have_records_and_rows() -> None:
+    """Rows of a part may pass once: each limit of rows, and all records together, take a pass."""
+    unit, other = unit_of("who"), unit_of("who", max_rows=2)
+    sums = Read("x", LATTICE, Count(), rule=RecordRule("sum"))
+    two, three = (Read("x", LATTICE, Count(), rule=RecordRule("rows", most=m)) for m in (2, 3))
+    plain = Read("x", LATTICE, Count())
+
+    def rereads(which, *reads) -> bool:
+        scope = Scope.of(which, ["x"], SYSTEM)
+        return Job(scope, None, VERSION, tuple((0, ask) for ask in reads)).rereads
+
+    assert not rereads(unit, sums)
+    assert not rereads(unit, sums, Read("x", LATTICE, Count(), rule=RecordRule("count")))
+    assert not rereads(unit, two, two)
+    assert rereads(unit, sums, two)
+    assert rereads(unit, two, three)
+    assert not rereads(other, plain, plain)
+    assert not rereads(Unit(), plain)

@@ -267,7 +267,7 @@ def test_the_groups_cost_what_one_question_costs() -> None:
 
 
 def test_no_more_groups_are_found_than_there_are_keys() -> None:
-    steps = find_groups(PureDP(Fraction(1)), 3)
+    steps = find_groups(PureDP(Fraction(1)), 3, lambda *_: None)
     next(steps)
     steps.close()
     assert SIZES.step == 1
@@ -303,3 +303,96 @@ def test_real_tables_are_answered_better_than_with_the_best_number_of_rows(name:
     most = {1, 2, 5, int(sizes.median()), int(sizes.quantile(0.9))}
     best = min(error(mo.unit_of("who", max_rows=m)) for m in most)
     assert error(UNIT) < (1.4 if name.startswith("InstEval") else 1.0) * best
+
+
+def test_many_questions_in_groups_cost_no_more_than_is_charged() -> None:
+    """The number of groups is drawn from one of them: in ρ costs do not add up like those in ε."""
+    places = CLINIC.assign(place=CLINIC.who % 3)
+    guarded = curator(places, budget=mo.zcdp(1000))
+    queries = {f"q{i}": ask.count(epsilon="0.1") for i in range(40)}
+    found = guarded.group_by("place", keys=[0, 1, 2]).release(**queries)
+    assert guarded.spent.amount == Fraction(40, 200)
+    for key in (0, 1, 2):
+        entries = [entry for name in queries for entry in found[name][key].transcript]
+        shared = [entry for entry in entries if entry.label in {"persons", "most groups"}]
+        assert len(shared) == 2  # on the releases of the query that paid for them
+        spent = sum(entry.event.cost("zcdp").amount for entry in entries)
+        assert spent <= guarded.spent.amount
+    groups = {release.unit.groups for each in found.values() for release in each.values()}
+    assert len(groups) == 1
+    assert found["q0"][0].groups_found == groups.pop()
+
+
+def test_a_release_tells_in_how_many_groups_persons_count() -> None:
+    places = CLINIC.assign(place=CLINIC.who % 3)
+    found = curator(places).group_by("place", keys=[0, 1, 2]).count(epsilon=20)
+    assert found[0].groups_found == 1
+    said = "one group of each person, at random: found; the rows in others do not count"
+    assert said in str(found)
+    assert said in str(found[0])
+    assert '"groups_found": 1' in found[0].to_json()
+    given = curator(places).group_by("place", keys=[0, 1, 2], max_groups=1).count(epsilon=20)
+    assert given[0].groups_found is None
+    one = curator(places).group_by("place", keys=[0]).count(epsilon=20)
+    assert one[0].groups_found is None
+
+
+def test_a_small_budget_in_many_groups_is_refused_or_answered_but_never_wasted() -> None:
+    """How many groups can be found ends where a question would refuse what it gets."""
+    who = np.repeat(np.arange(6000), 40)
+    table = pd.DataFrame({"who": who, "place": np.tile(np.arange(40), 6000), "x": 1.0 * who})
+    groups = curator(table).group_by("place", keys=range(40))
+    for name in ("min", "huber"):
+        release = getattr(groups, name)("x", epsilon="0.01")
+        assert release.unit.groups < 40
+    tiny = curator(table, budget=mo.pure(1))
+    with pytest.raises(mo.InvalidArgument):
+        tiny.group_by("place", keys=range(40)).min("x", epsilon="0.00001")
+    assert tiny.spent.amount == 0
+
+
+@pytest.mark.parametrize("rows", [4000, 30_000])
+def test_persons_with_thousands_of_rows_at_the_end_of_a_range(rows: int) -> None:
+    size = 600
+    who = np.repeat(np.arange(size), rows // 10)
+    table = pd.DataFrame({"who": who, "x": (who % 5 < 2).astype(float)})
+    table = pd.concat([table] * 10) if rows == 4000 else table
+    found = curator(table).sum("x", within=(0, 1), epsilon=10)
+    lower, upper = found.interval(tail=2)
+    assert found.value == pytest.approx(table.x.sum(), rel=0.1)
+    assert lower <= table.x.sum() <= upper
+    mean = curator(table).mean("x", within=(0, 1), epsilon=10)
+    assert mean.value == pytest.approx(table.x.mean(), abs=0.05)
+
+
+def test_sums_at_the_end_of_their_range_say_so() -> None:
+    """Thirty persons with 70,000 rows each, all at the end of the range that was given."""
+    table = pd.DataFrame({"who": np.repeat(np.arange(30), 70_000), "x": 1.0})
+    for name in ("sum", "mean"):
+        found = getattr(curator(table), name)("x", within=(0, 1), epsilon=50)
+        lower, upper = found.interval()
+        truth = float(getattr(table.x, name)())
+        assert not found.usable or lower <= truth <= upper
+
+
+def test_what_has_no_form_for_persons_is_refused_before_the_charge() -> None:
+    guarded = curator(CLINIC, budget=mo.pure(1))
+    with pytest.raises(mo.InvalidArgument, match="for a unit of rows"):
+        guarded.sum("x", within=(0, 200), method="bounded", epsilon=1)
+    with pytest.raises(mo.InvalidArgument, match="for a unit of rows"):
+        guarded.mean("x", clusters="keep", epsilon=1)
+    assert guarded.spent.amount == 0
+    assert guarded.mean("x", within=(0, 200), method="bounded", epsilon=1).limit >= 1
+
+
+def test_a_key_tells_a_number_of_groups_that_is_given_from_one_that_is_found(tmp_path: Any) -> None:
+    places = CLINIC.assign(place=CLINIC.who % 3)
+    ledger = mo.Ledger.create(f"sqlite:///{tmp_path}/budget.db")
+    ledger.open_account("clinic", mo.pure(50), unit=UNIT)
+    guarded = mo.Curator(places, ledger=ledger, account="clinic").idempotent("Monday")
+    first = guarded.group_by("place", keys=[0, 1, 2]).count(epsilon=10)
+    again = guarded.group_by("place", keys=[0, 1, 2]).count(epsilon=10)
+    assert str(first) == str(again)
+    assert first[0].groups_found == again[0].groups_found == 1
+    with pytest.raises(mo.KeyReusedError):
+        guarded.group_by("place", keys=[0, 1, 2], max_groups=1).count(epsilon=10)

@@ -164,14 +164,13 @@ def unit_of(
     InvalidArgument
         Unless ``rows`` or a column is named, and at most one of ``max_rows`` and ``combine``.
 
-    Notes
-    -----
-    A mean is that of all rows: a private centre plus the sum of all persons' deviations from it,
-    divided by the number of rows, where a person's deviation and rows are clipped. Nobody's rows
-    are dropped, so a mean is not biased if the number of rows goes with the value. Other statistics
-    keep a number of each person's rows, at random, that few persons exceed; their intervals are for
-    the rows that are kept. The release shows what was found. Its guarantee is for all rows of a
-    person, whatever their number.
+    Notes ----- A mean is that of all rows: a private centre plus the sum of all persons' deviations
+    from it, divided by the number of rows, where a person's deviation and rows are clipped.
+    Nobody's rows are dropped, so a mean is not biased if the number of rows goes with the value.
+    Other statistics keep a number of each person's rows, at random, that few persons exceed; their
+    intervals are for the rows that are kept. The release shows what was found. Its guarantee is for
+    all rows of a person, whatever their number. ``method="bounded"`` of a sum and
+    ``clusters="keep"`` of a mean are for units of rows.
 
     Examples
     --------

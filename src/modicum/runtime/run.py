@@ -184,23 +184,6 @@ def row_costs(
     return costs
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """Queries whose costs are of one kind, and what they cost together."""
-
-    names: tuple[str, ...]
-    event: Event
-
-
-def alike(queries: Mapping[str, Query[Any]]) -> Alike:
-    """Return the queries whose costs are of the kind of the first one's."""
-    events = {name: query.allowance for name, query in queries.items()}
-    first = next(iter(events.values()))
-    same = {name: event for name, event in events.items() if type(event) is type(first)}
-    amounts = [event.cost(event.kind).amount for event in same.values()]
-    return Alike(tuple(same), first.part(sum(amounts, Fraction(0)) / amounts[0]))
-
-
 class Reader(Protocol):
     """Answers reductions in one pass over the data."""
 

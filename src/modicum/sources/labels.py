@@ -70,21 +70,22 @@ _MISSING = {"None", "nan", "NaN", "NaT", "<NA>"}
 """Texts of the objects that pandas takes for missing, whatever their class."""
 
 
-_DENSE = 16  # entries of a table for each row that was seen
+_DENSE = 16  # entries of a table for each number in it
 _FIRST = 1 << 16
+_MOST = 1 << 26  # entries: half a gigabyte
 _LARGEST = 1 << 62
 
 
 class _WholeCodes(Sensitive):
     """The codes of whole numbers that lie near each other, in a table; -1 if not known yet.
 
-    The table holds no more than a multiple of the number of rows that were looked up.
+    The table is no longer than a multiple of the numbers that are in it.
     """
 
-    __slots__ = ("_base", "_rows", "_table")
+    __slots__ = ("_base", "_known", "_table")
 
     def __init__(self) -> None:
-        self._base, self._rows = 0, 0
+        self._base, self._known = 0, 0
         self._table = np.empty(0, dtype=np.int64)
 
     def codes(self, values: Integers, make: Callable[[Integers], Integers]) -> Integers | None:
@@ -92,8 +93,7 @@ class _WholeCodes(Sensitive):
 
         ``make`` returns codes of numbers that were not there before.
         """
-        self._rows += len(values)
-        if not self._reaches(int(values.min()), int(values.max())):
+        if not self._reaches(values):
             return None
         places = values - self._base
         codes = self._table[places]
@@ -102,19 +102,23 @@ class _WholeCodes(Sensitive):
             new, first = np.unique(values[unknown], return_index=True)
             new = new[first.argsort()]  # in the order of their first appearance
             self._table[new - self._base] = make(new)
+            self._known += len(new)
             codes[unknown] = self._table[places[unknown]]
         return codes
 
-    def _reaches(self, least: int, most: int) -> bool:
+    def _reaches(self, values: Integers) -> bool:
         """Grow the table so that it holds these numbers, if it may be so large."""
-        size = len(self._table)
+        size, least, most = len(self._table), int(values.min()), int(values.max())
         if size:
             least, most = min(least, self._base), max(most, self._base + size - 1)
         if size == most - least + 1:
             return True
-        if max(-least, most) > _LARGEST or most - least > _DENSE * self._rows + _FIRST:
+        wanted = most - least + 1
+        if max(-least, most) > _LARGEST or wanted > _MOST:
             return False
-        table = np.full(most - least + 1 + size // 2, -1, dtype=np.int64)
+        if wanted > _FIRST and wanted > _DENSE * (self._known + len(np.unique(values))):
+            return False
+        table = np.full(wanted + size // 2, -1, dtype=np.int64)
         table[self._base - least :][:size] = self._table
         self._base, self._table = least, table
         return True

@@ -1,8 +1,8 @@
 """Tables of persons who own many rows: bounded before any statistic sees them.
 
 A statistic sees records, not rows: at most m rows of each person, or one record a person. The
-privacy unit decides which; docs/proofs/unit.md proves that the rule bounds a person's share. See
-[unit.1].
+privacy unit decides which, or the question if the unit names a column alone; docs/proofs/unit.md
+proves that the rule bounds a person's share. See [unit.1].
 """
 
 from __future__ import annotations
@@ -505,10 +505,12 @@ class PersonTotals(PersonRecords):
                 lows - counts * (rule.centre & _LOW),
             )
             highs, lows = highs + (lows >> LIMB), lows & _LOW
-            # Beyond 2^61 steps it is beyond every range of records: [people.1].
-            q = (np.clip(highs, -1 << 35, 1 << 35) << LIMB) + lows
-            if rule.lattice is None:
-                q = np.clip(q, self._lattice.first, self._lattice.last)
+            if rule.lattice is not None:  # [people.1] in a wider range, rounded to float64
+                sums = highs.astype(np.float64) * 2.0**LIMB + lows
+                return sums * np.float64(self._lattice.step)
+            # Clamped to the range: beyond |h| = 2^26 it is beyond 2^51 anyway.
+            q = (np.clip(highs, -1 << LIMB, 1 << LIMB) << LIMB) + lows
+            q = np.clip(q, self._lattice.first, self._lattice.last)
         records: Floats = q * self._lattice.step
         return records
 

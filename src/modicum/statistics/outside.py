@@ -208,17 +208,19 @@ class Outside:
 
     @property
     def status(self) -> Status:
-        """What is to be said of the tail of sums of many rows, as far as it was seen.
+        """What is to be said of sums of many rows: of their range, and of the tail that was seen.
 
         A radius that was seen and is next to nothing tells that half of the records are, not that
         the tail of the others is light.
         """
         index = self.index()
+        if max(self.radii) >= self.widest:
+            return AT_END
         if self.seen is None:
             return OK
-        if index is not None and index < _VERY_HEAVY:
-            return VERY_HEAVY
-        return HEAVY if index is None or self.heavy() else OK
+        if index is not None and not self.heavy():
+            return OK
+        return VERY_HEAVY if index is not None and index < _VERY_HEAVY else HEAVY
 
     def distribution(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.
@@ -335,6 +337,11 @@ VERY_HEAVY = Status(
     "heavy_tail",
     "the tail looks so heavy that a few persons may have a good part of the whole: more may have "
     "been clipped than the default interval allows for; use interval(tail=1.2)",
+)
+AT_END = Status(
+    "clipped",
+    "some persons' rows may add up to more than the widest range of sums: leave out `within`, or "
+    "choose a wider one",
 )
 UNSEEN = Status(
     "unseen",

@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import WIDEST, Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import HALF_LN2, RadiusGrid
@@ -120,9 +121,18 @@ def _for_centre(bits: int, span: float, expected: float) -> float:
 
 
 def mean_of_persons(
-    wider: int, column: str | None, lattice: Lattice, event: Event, _options: ClusterOption
+    wider: int, column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate the mean of all rows of persons; parameters as for an adaptive mean."""
+    """Estimate the mean of all rows of persons; parameters as for an adaptive mean.
+
+    A small cluster of rows far from all others makes its persons far from all others, and is
+    clipped with them: it cannot be asked to be kept.
+    """
+    if options.clusters == "keep":
+        raise InvalidArgument(
+            "clusters='keep' is for a unit of rows: of persons with all their rows, a mean clips "
+            "those who are far from all others; give max_rows to unit_of(), or leave it out"
+        )
     split = BudgetSplit(event)
     means = Setting(column, lattice, split, rule=RecordRule("mean"))
     sizes = Setting(column, SIZES, split, rule=RecordRule("count", lattice=lattice))

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from modicum.errors import InvalidArgument
@@ -44,8 +45,12 @@ _LEAST, _LARGEST = 0.02, 0.2
 _TILT = Fraction(1)  # prior cost of a half octave of rows
 _SURE = 16.0  # nats that are half of the persons aimed at beyond the limit
 _MOST = 18  # octaves of rows
-_ENOUGH = 500.0  # rows per unit of noise, that the persons beyond a limit alone vouch for
-_BEYOND = (Fraction(1, 50), Fraction(1, 4))  # of the persons, at least and at most
+# Persons beyond a limit: enough of them per unit of noise, and parts of all, at least and at most.
+# With rows, those beyond alone vouch for so many rows; groups that are dropped are missing.
+_ENOUGH = MappingProxyType({"rows": 500.0, "groups": 200.0})
+_BEYOND = MappingProxyType(
+    {"rows": (Fraction(1, 50), Fraction(1, 4)), "groups": (Fraction(1, 200), Fraction(1, 10))}
+)
 _FEWEST = 80.0  # persons per unit of noise
 TOO_FEW = Status(
     "few_records",
@@ -67,9 +72,16 @@ def in_found_limit(
     split = BudgetSplit(event)
     # The most rows for which the estimator does not refuse what it may get of the budget: if none,
     # it refuses here, before anything is charged.
-    draws = split.part_for(_COUNT, "noise") + split.part_for(_LARGEST, "range")
-    least = 1 - draws
-    octaves = _affordable(begin, split.share(least).loss)
+    least = split.share(_least_left(split)).loss
+
+    def fits(rows: int) -> None:
+        each = least.per_record(rows)
+        check_size(each)
+        steps = begin(each)
+        next(steps)
+        steps.close()
+
+    octaves = _affordable(fits, _MOST)
     limit, status = yield from _find_limit(split, octaves, "rows")
     rule = RecordRule("rows", most=limit)
     answer = yield from reading(
@@ -79,27 +91,36 @@ def in_found_limit(
     return replace(answer, limit=limit, status=status)  # type: ignore[type-var]
 
 
-def _affordable(begin: Callable[[Event], Steps[Estimate[R]]], event: Event) -> int:
-    """Return the most octaves of rows that leave each row enough of a budget."""
-    for octaves in range(_MOST, -1, -1):
-        each = event.per_record(1 << octaves)
+def _least_left(split: BudgetSplit) -> Fraction:
+    """Return the least part of a budget that the draws for a limit leave."""
+    return 1 - split.part_for(_COUNT, "noise") - split.part_for(_LARGEST, "range")
+
+
+def _affordable(fits: Callable[[int], None], most: int) -> int:
+    """Return the most octaves of rows or groups that leave each of them enough of a budget."""
+    for octaves in range(most, -1, -1):
         try:
-            check_size(each)
-            steps = begin(each)
-            next(steps)
+            fits(1 << octaves)
         except InvalidArgument:
             if not octaves:
                 raise
         else:
-            steps.close()
             return octaves
     raise AssertionError("unreachable")
 
 
-def find_groups(event: Event, keys: int | None) -> Steps[int]:
-    """Find in how many groups a person may count, of so many, if that is public [people.13]."""
+def find_groups(
+    event: Event, keys: int | None, fits: Callable[[int, Fraction], None]
+) -> Steps[int]:
+    """Find in how many groups a person may count, of so many, if that is public [people.13].
+
+    ``fits`` refuses a number of groups that leaves too little for each, and a part of the budget.
+    """
+    split = BudgetSplit(event)
     octaves = _MOST if keys is None else min(max(keys - 1, 1).bit_length(), _MOST)
-    limit, _ = yield from _find_limit(BudgetSplit(event), octaves, "groups")
+    least = _least_left(split)
+    octaves = _affordable(lambda number: fits(number, least), octaves)
+    limit, _ = yield from _find_limit(split, octaves, "groups")
     return limit if keys is None else min(limit, keys)
 
 
@@ -118,8 +139,9 @@ def _find_limit(
     share = split.share(split.part_for(_COUNT, "noise"))
     number, _ = yield from draw_count(split, sizes.count, share, "persons")  # [people.10]
     scale = float(split.scale)
-    least, most = (float(part) * max(number, 1) for part in _BEYOND)
-    target = max(round(max(least, min(most, _ENOUGH / scale))), 1)
+    (least, most), enough = _BEYOND[what], _ENOUGH[what]
+    people = max(number, 1)
+    target = max(round(max(float(least) * people, min(float(most) * people, enough / scale))), 1)
 
     strength = min(max(_LEAST, _SURE / (target * scale)), _LARGEST)
     share = split.share(split.part_for(strength, "range"))

@@ -22,6 +22,7 @@ from fractions import Fraction
 from sys import float_info
 from typing import Literal
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.staircase import add_to_one
@@ -210,6 +211,14 @@ def sum_of_persons(
     """Estimate the sum of all rows of persons, each of whom is one record, the sum of theirs."""
     rule = RecordRule("sum", lattice=lattice)  # [people.2]
     return adaptive_sum(column, lattice.widened(wider), event, options, rule)
+
+
+def no_bounded_sum(*_: object) -> Steps[ScalarEstimate]:
+    """Refuse: how much a person's rows add up to has no bound that is known to be tight."""
+    raise InvalidArgument(
+        "sum with method='bounded' is for a unit of rows: leave method out, or give max_rows or "
+        "combine='sum' to unit_of()"
+    )
 
 
 def bounded_sum(
@@ -407,6 +416,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "sum with noise on the scale of the range, for ranges known to be tight",
         bounded_sum,
         finds_range=False,
+        of_persons=no_bounded_sum,
     ),
 )
 

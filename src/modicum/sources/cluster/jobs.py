@@ -25,7 +25,7 @@ from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
 from modicum.sources.groups import count_keys, labels_of, reader_of_groups
 from modicum.sources.labels import Coder
-from modicum.sources.persons import TableReader, check_unit
+from modicum.sources.persons import TableReader, check_unit, made_of
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
@@ -135,9 +135,13 @@ class Job:
 
     @property
     def rereads(self) -> bool:
-        """Whether a part is read more than once: keys or groups of persons are found first."""
+        """Whether a part is read more than once.
+
+        Keys or groups of persons are found first; records and rows of persons take a pass each.
+        """
         if self.scope.by is None:
-            return False
+            made = (made_of(self.scope.unit, ask) for _, ask in self.reads)
+            return len({each if isinstance(each, int) else "records" for each in made}) > 1
         kept = any(ask.rule is not None and ask.rule.kind == "rows" for _, ask in self.reads)
         return kept or not self.scope.keys
 
