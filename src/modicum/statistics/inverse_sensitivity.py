@@ -96,6 +96,19 @@ def asked(
     return row.query(column_name(column), lattice, cost, options)
 
 
+_NEEDED = 160  # levels of a draw times its ε, or some more: what has no weight is left out
+
+
+def check_levels(share: Share) -> None:
+    """Refuse a budget that buys a draw of too many levels, before anything is read or charged."""
+    if MOST_LEVELS * share.range < _NEEDED:
+        needed = round(_NEEDED / float(share.range), -4)
+        raise InvalidArgument(
+            f"a draw of ε = {float(share.range):g} would need some {needed:,.0f} levels; use a "
+            "larger budget"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class LengthPlan:
     """How finely lengths are counted in one mechanism, and where they are capped.

@@ -43,6 +43,7 @@ from modicum.statistics.inverse_sensitivity import (
     Scene,
     asked,
     cell_edges,
+    check_levels,
     draw_ends,
     draw_value,
     radius_grid,
@@ -70,6 +71,7 @@ from modicum.summaries.sums import Count
 COUNT_SHARE = Fraction(1, 50)
 END_SHARE = Fraction(1, 5)  # both together
 WIDTH_SHARE = Fraction(3, 100)
+_LEAST_VALUE = Fraction(2, 5)  # of the value, if no ends are drawn
 CENTRE_SHARES = tuple(Fraction(k, 100) for k in (1, 2, 5, 10, 20, 35, 50))
 CELL_BITS = 7  # 128 cells an octave of distance from the centre
 FLAT = 8  # widths around the centre in which the candidates of a bounded score are uniform
@@ -316,6 +318,7 @@ def location(
     """
     statistic, level = options.statistic, options.level
     split = BudgetSplit(event)
+    check_levels(split.share(_LEAST_VALUE if level is None else END_SHARE))
     setting = Setting(column, lattice, split)
     counts, records = yield from read_both(setting.ask(Count()), setting.ask(Records(subsamples=2)))
     # [locations.1]
