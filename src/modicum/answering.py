@@ -18,12 +18,20 @@ from modicum.signature import asked, dressed, released_as
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
+from modicum.sources.views import View, view_of
 from modicum.statistics.spec import Declaration
 
 
-def answered(query: Query[R], table: Table, unit: Unit, account: str) -> R:
-    """Answer a query from a table; ``account`` says which budget counts what it costs."""
+def answered(
+    query: Query[R], table: Table, unit: Unit, account: str, where: str | None = None
+) -> R:
+    """Answer a query from a table, or from the rows of it that a condition chooses.
+
+    ``account`` says which budget counts what it costs.
+    """
     source = open_source(table)
+    if where is not None:
+        source = view_of(source, View(where), unit)
     check_column(source, query.place, query.lattice)
     query = fitted(query, source, query.budget.kind, unit)
     check_unit(source, unit)
@@ -39,6 +47,7 @@ def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
     def function(
         table: Table,
         *args: Any,
+        where: str | None = None,
         unit: Unit | None = None,
         ledger: Ledger | str | None = None,
         account: str | None = None,
@@ -48,11 +57,12 @@ def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
         if ledger is not None:
             curator = Curator(table, unit=unit, ledger=ledger, account=account)
             curator = curator if key is None else curator.idempotent(key)
+            curator = curator if where is None else curator.where(where)
             return curator.run(asked(question, "table, ", args, kwargs))
         if account is not None or key is not None:
             raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
         query, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
-        return answered(query, table, person, "not counted against any budget")
+        return answered(query, table, person, "not counted against any budget", where)
 
     function.__module__ = "modicum.one_shot"
     derived: Callable[..., Record] = dressed(

@@ -32,6 +32,7 @@ from modicum.release import (
     note_text,
     plain,
     sealed,
+    view_line,
 )
 from modicum.status import Status
 
@@ -398,6 +399,7 @@ class GroupedRelease(Mapping[Any, Release]):
             f"swap: {self.event.swapped()})",
             f"  keys     {keys}",
             *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
+            *(view_line(each, 9) for each in self._views()),
             f"  account  {self.account}",
         ]
         steps = {release.step_words for release in self.releases.values()} - {""}
@@ -422,6 +424,9 @@ class GroupedRelease(Mapping[Any, Release]):
         if self.selection is not None:
             found.add(self.selection.parameters.get("most groups"))  # type: ignore[arg-type]
         return [each for each in found if each is not None]
+
+    def _views(self) -> tuple[str, ...]:
+        return next((release.view for release in self.releases.values()), ())
 
     def explain(self) -> str:
         """Describe every draw of every group."""

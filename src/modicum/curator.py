@@ -37,6 +37,7 @@ from modicum.sources.base import Source, open_source
 from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
+from modicum.sources.views import View, view_of
 from modicum.statistics.persons import find_groups
 from modicum.version import VERSION
 
@@ -151,6 +152,91 @@ class Curator(Statistics):
         keyed = object.__new__(Curator)
         keyed.__dict__.update(self.__dict__, _key=checked_key(self._accountant, key))
         return keyed
+
+    def where(self, condition: str) -> Curator:
+        """Return a curator of the rows for which a condition is true, with the same budget.
+
+        Parameters
+        ----------
+        condition : str
+            Such as ``"age >= 18 and region in ['North', 'South']"``. It is made of columns,
+            numbers, texts, ``+ - * / // % **``, comparisons, ``and``, ``or``, ``not``, ``in`` and
+            functions such as ``missing(x)``; it is parsed, and never run as Python. A column whose
+            name is not a plain word is written ``col('its name')``.
+
+        Returns
+        -------
+        Curator
+            It answers as this one does, and charges the same budget: queries to both add up.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData
+            For what is no condition, or does not fit the declared types. Nothing is read.
+
+        Notes
+        -----
+        A comparison with a missing value is missing, as in SQL, and such rows are left out. No
+        value can make it fail: a division by zero, or the logarithm of what is not positive, is
+        missing. The condition is public, and printed on every release: do not write what you learnt
+        from the data. Every expression is described in :doc:`/howto-rows`.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"age": [12, 34, 56, None] * 999, "cost": [1, 2, 3, 4] * 999})
+        >>> curator = modicum.Curator(table, budget=modicum.pure(2))
+        >>> adults = curator.where("age >= 18")
+        >>> 1900 < adults.count(epsilon=1).value < 2100, curator.remaining
+        (True, pure('1'))
+        """
+        return self._viewing(View(condition))
+
+    def with_columns(self, **columns: str) -> Curator:
+        """Return a curator of the table with more columns, made of its own, with the same budget.
+
+        Parameters
+        ----------
+        **columns : str
+            Name and expression, such as ``bmi="weight / height ** 2"``. Expressions are those of
+            :meth:`where`, and all read the table as it was: a column of the same name is replaced.
+            What is true is 1, what is false 0. A column that is made holds numbers, by which rows
+            can be grouped too.
+
+        Returns
+        -------
+        Curator
+            As :meth:`where` does.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData
+            As for :meth:`where`; also for a column that says whose a row is.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"weight": [60, 75] * 2000, "height": [1.6, 1.8] * 2000})
+        >>> curator = modicum.Curator(table, budget=modicum.pure(1))
+        >>> release = curator.with_columns(bmi="weight / height ** 2").mean("bmi", epsilon=1)
+        >>> 22 < release.value < 25, release.view
+        (True, ('with bmi = weight / height ** 2',))
+        """
+        if not columns:
+            raise InvalidArgument("with_columns() needs a column, such as bmi='kg / m ** 2'")
+        return self._viewing(View(None, tuple(columns.items())))
+
+    def _viewing(self, view: View) -> Curator:
+        curator = object.__new__(Curator)
+        source = view_of(self._source, view, self._unit)
+        curator.__dict__.update(self.__dict__, _source=source)
+        return curator
+
+    @property
+    def _told(self) -> dict[str, object]:
+        """[view.3] What a query's text says of the table: releases of all views add up."""
+        views = [str(each) for each in self._source.views]
+        return {"view": views} if views else {}
 
     def run(self, query: Query[R]) -> R:
         """Answer one query made with :mod:`modicum.query`."""
@@ -285,7 +371,8 @@ class Curator(Statistics):
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
             finds = {"finds": "groups"} if find else {}
-            query = query_text({}, unit, keys_of=by, event=repr(event), **finds)
+            told = {**self._told, "keys_of": by, "event": repr(event), **finds}
+            query = query_text({}, unit, **told)
             pending = self._accountant.pending(event.cost(self._kind), query, key)
             done: TranscriptEntry | None = pending.done
             if done is not None:
@@ -408,7 +495,8 @@ class Curator(Statistics):
         self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
             cost = cost_of(queries.values(), self._kind)
-            pending = self._accountant.pending(cost, query_text(queries, unit, **more), self._key)
+            text = query_text(queries, unit, **self._told, **more)
+            pending = self._accountant.pending(cost, text, self._key)
             for query in queries.values():
                 check_column(self._source, query.place, query.lattice)
             yield pending
@@ -475,6 +563,7 @@ def recorded(
         method=live.answer.method or query.method,
         transcript=tuple(live.transcript),
         engine=source.engine,
+        view=tuple(map(str, source.views)),
         account=account,
         private=entropy.secret,
         version=VERSION,

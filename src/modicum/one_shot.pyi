@@ -21,6 +21,7 @@ def cdf(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -43,6 +44,8 @@ def cdf(
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
         default the finest that fits, some 10^-15 of the largest of them.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -80,6 +83,7 @@ def clipped_mean_vector(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -107,6 +111,8 @@ def clipped_mean_vector(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -151,6 +157,7 @@ def count(
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -167,6 +174,8 @@ def count(
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -195,6 +204,7 @@ def covariance(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -222,6 +232,8 @@ def covariance(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -271,6 +283,7 @@ def expectile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -304,6 +317,8 @@ def expectile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a fifth of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -347,6 +362,7 @@ def geometric_mean(
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -370,6 +386,8 @@ def geometric_mean(
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -413,6 +431,7 @@ def histogram(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -444,6 +463,8 @@ def histogram(
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
         default the finest that fits, some 10^-15 of the largest of them.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -484,6 +505,7 @@ def huber(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -519,6 +541,8 @@ def huber(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a fifth of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -564,6 +588,7 @@ def iqr(
     step: float | None = None,
     between: tuple[Number, Number] = ("1/4", "3/4"),
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -597,6 +622,8 @@ def iqr(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take 28 % of the cost, and the interval without them has the width of the range.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -641,6 +668,7 @@ def linear_regression(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -667,6 +695,8 @@ def linear_regression(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -720,6 +750,7 @@ def lp_center(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -750,6 +781,8 @@ def lp_center(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a fifth of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -793,6 +826,7 @@ def max(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -820,6 +854,8 @@ def max(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -866,6 +902,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -899,6 +936,8 @@ def mean(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -939,6 +978,7 @@ def mean_vector(
     budget: Budget | None = None,
     step: float | None = None,
     method: Literal["adaptive", "shifted"] = "adaptive",
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -976,6 +1016,8 @@ def mean_vector(
         "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
         zCDP only. A median in each rotated coordinate takes a question for each halving of the
         range down to the step, each of which is a pass over the rows and costs accuracy.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1033,6 +1075,7 @@ def median(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1061,6 +1104,8 @@ def median(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1101,6 +1146,7 @@ def min(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1125,6 +1171,8 @@ def min(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1168,6 +1216,7 @@ def monotone_statistic(
     step: float | None = None,
     level: float | None = 0.95,
     method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1202,6 +1251,8 @@ def monotone_statistic(
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
         ε and draws no interval: give ``level=None``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1249,6 +1300,7 @@ def pca(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1278,6 +1330,8 @@ def pca(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1327,6 +1381,7 @@ def quantile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1361,6 +1416,8 @@ def quantile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1406,6 +1463,7 @@ def quantiles(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1440,6 +1498,8 @@ def quantiles(
         intervals, 0.95 or more. They take 9/32 of the cost, a tenth where records are few, and
         hold at any level. ``None``: nothing is counted, the points are up to a quarter more
         accurate, and each interval is the public range.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1488,6 +1548,7 @@ def skewness(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1513,6 +1574,8 @@ def skewness(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1556,6 +1619,7 @@ def std(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1580,6 +1644,8 @@ def std(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1621,6 +1687,7 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1652,6 +1719,8 @@ def sum(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1693,6 +1762,7 @@ def trimmed_mean(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1730,6 +1800,8 @@ def trimmed_mean(
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1773,6 +1845,7 @@ def var(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1798,6 +1871,8 @@ def var(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1842,6 +1917,7 @@ def vector_statistic(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1870,6 +1946,8 @@ def vector_statistic(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1930,6 +2008,7 @@ def winsorized_mean(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1963,6 +2042,8 @@ def winsorized_mean(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         As for :func:`trimmed_mean`.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional

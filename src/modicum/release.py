@@ -37,6 +37,12 @@ def found_groups_words(most: int) -> str:
     return f"{groups} of each person, at random: found; the rows in others do not count"
 
 
+def view_line(view: str, width: int) -> str:
+    """Write a line of a summary of what a view of a table is; its first word is the name."""
+    name, _, words = view.partition(" ")
+    return f"  {name:{width}}{words}"
+
+
 def sealed(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
 
@@ -202,6 +208,8 @@ class Record:
         count as they are, or as the unit says.
     groups_found : int or None
         In how many groups a person counts at most, at random, if that was found.
+    view : tuple of str
+        Which rows were chosen, and which columns made, of the table that was opened.
     """
 
     statistic: str
@@ -222,6 +230,7 @@ class Record:
     found: bool = field(default=False, kw_only=True)
     limit: int | None = field(default=None, kw_only=True)
     groups_found: int | None = field(default=None, kw_only=True)
+    view: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def neighbours(self) -> str:
@@ -288,6 +297,7 @@ class Record:
             f"  method         {self.method}{where}",
             f"  account        {self.account}",
         ]
+        lines[2:2] = [view_line(each, 15) for each in self.view]
         if self.groups_found is not None:
             lines.insert(2, f"  groups         {found_groups_words(self.groups_found)}")
         if self.limit is not None:
@@ -320,6 +330,7 @@ class Record:
             **({"range_found": list(self.range_found)} if self.range_found else {}),
             **({} if self.limit is None else {"limit_found": self.limit}),
             **({} if self.groups_found is None else {"groups_found": self.groups_found}),
+            **({"view": list(self.view)} if self.view else {}),
             "step": None if self.lattice is None else self.lattice.step,
             "method": self.method,
             "status": self.status,
