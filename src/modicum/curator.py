@@ -281,12 +281,12 @@ class Curator(Statistics):
     def group_by(
         self,
         by: str,
-        *,
-        keys: Iterable[Hashable] | None = None,
+        *more: str,
+        keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None,
         key_budget: Budget | None = None,
         max_groups: int | None = None,
     ) -> GroupBy:
-        """Answer queries for every group of rows that have the same key in a column.
+        """Answer queries for every group of rows that have the same key in a column, or in several.
 
         A row is in one group at most, so a query costs what it costs for one group, however
         many groups there are.
@@ -295,9 +295,13 @@ class Curator(Statistics):
         ----------
         by : str
             The column of keys: text, integers, booleans, dates, times or categories.
-        keys : list, optional
+        *more : str
+            Further columns: a key is then a tuple, such as ``("North", 2026)``.
+        keys : list or dict, optional
             Public keys, from a code book and not from the data. Each gets a release, in this
-            order, even if no row has it; rows with other keys, or none, are left out.
+            order, even if no row has it; rows with other keys, or none, are left out. For several
+            columns a list of tuples, or a dict with a list for each column, of which all
+            combinations are keys.
         key_budget : Budget, optional
             In place of ``keys``: draw which keys are shown, for this (ε, δ),
             :func:`modicum.approx`. It is charged at once and in addition to all queries. A key
@@ -323,8 +327,8 @@ class Curator(Statistics):
         InvalidArgument
             Unless exactly one of ``keys`` and ``key_budget`` is given; if keys are not different
             or cannot be in the column; if ``key_budget`` is not (ε, δ) or cannot be charged here;
-            if a unit with ``combine`` lacks ``max_groups``, or one of rows has it; if
-            ``by`` says whose a row is.
+            if a unit with ``combine`` lacks ``max_groups``, or one of rows has it; if a column of
+            keys says whose a row is.
         BudgetExceeded, MissingColumn, UnsupportedData
             Nothing is read or charged.
 
@@ -339,19 +343,26 @@ class Curator(Statistics):
         >>> curator.group_by("firm", key_budget=modicum.approx(1, "1e-6")).keys
         ('a', 'b')
         """
-        if not isinstance(by, str):
-            raise InvalidArgument(f"by must be a column name, got {type(by).__name__}")
+        for name in (by, *more):
+            if not isinstance(name, str):
+                raise InvalidArgument(f"by must be a column name, got {type(name).__name__}")
+        if more:
+            view = View(None, (), (by, *more))
+            return self._viewing(view).group_by(
+                str(view.joint), keys=keys, key_budget=key_budget, max_groups=max_groups
+            )
+        columns = self._source.joined or (by,)
         if (keys is None) == (key_budget is None):
             raise InvalidArgument(
                 "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
                 "which they are drawn"
             )
-        kind = check_groups(self._source, self._unit, by, max_groups)
+        kinds = check_groups(self._source, self._unit, columns, max_groups)
         unit = self._unit if max_groups is None else self._unit.in_groups(max_groups)
         selection: TranscriptEntry | None = None
         most = max_groups
         if keys is not None:
-            chosen = checked_keys(keys, by, kind)
+            chosen = checked_keys(keys, columns, kinds)
         else:
             selection = self._draw_keys(by, key_event(key_budget), unit, find=self._finds(most))
             chosen = tuple(selection.outcome)  # type: ignore[arg-type]
@@ -359,7 +370,7 @@ class Curator(Statistics):
         if most is not None:
             unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
         answer = partial(self._answer_groups, by, chosen, selection, unit, find=self._finds(most))
-        return GroupBy(by, chosen, selection, answer)
+        return GroupBy(self._source.joined or by, chosen, selection, answer)
 
     def _finds(self, max_groups: int | None) -> bool:
         """Whether it is to be found in how many groups a person may count."""
@@ -470,7 +481,7 @@ class Curator(Statistics):
                 name: GroupedRelease(
                     statistic=query.statistic,
                     column=query.column,
-                    by=by,
+                    by=self._source.joined or by,
                     releases={
                         key: self._release(query, runs[name], unit, pending, found)
                         for key, runs in zip(keys, groups, strict=True)

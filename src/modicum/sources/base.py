@@ -87,6 +87,11 @@ class Source(ABC):
         return ()
 
     @property
+    def joined(self) -> tuple[str, ...]:
+        """The columns whose labels are read together, as tuples, under one name."""
+        return ()
+
+    @property
     def is_table(self) -> bool:
         return self._names is not None
 

@@ -8,7 +8,7 @@ proofs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
 from modicum.sources.base import Chunk, Floats, Key, Source, rows_of
 from modicum.sources.expressions import Expression, Leaf, Matches, parse
-from modicum.sources.labels import Coder, Datetimes, Label, Presence
+from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
 from modicum.summaries.base import Fetchable, Read
 
@@ -31,6 +31,9 @@ _DERIVED = "float64"  # the declared type of a column that is made
 @dataclass(frozen=True)
 class View:
     """What makes one table of another: a condition on rows, or columns, as text.
+
+    ``joined`` are columns that are read together as one column of labels, which are tuples; it has
+    their names, with commas.
 
     Examples
     --------
@@ -42,6 +45,12 @@ class View:
 
     condition: str | None
     columns: tuple[tuple[str, str], ...] = ()
+    joined: tuple[str, ...] = ()
+
+    @property
+    def joint(self) -> str | None:
+        """The column of joined labels."""
+        return ", ".join(self.joined) or None
 
     @property
     def where(self) -> Expression | None:
@@ -55,11 +64,13 @@ class View:
 
     def only(self, names: Sequence[str]) -> View:
         """Leave out the columns that are not asked for."""
-        return View(self.condition, tuple(each for each in self.columns if each[0] in names))
+        made = tuple(each for each in self.columns if each[0] in names)
+        return View(self.condition, made, self.joined if self.joint in names else ())
 
     def needs(self, names: Sequence[str]) -> list[str]:
         """Return the columns of the table that are read for some of the view."""
         made = self.made
+        names = self._apart(names)
         needed = dict.fromkeys(name for name in names if name not in made)
         read = [made[name] for name in names if name in made]
         if self.where is not None:
@@ -72,7 +83,12 @@ class View:
         """Return the columns of the table that may be read as labels, if some of the view are."""
         leaves = [leaf for each in self._expressions for leaf in each.leaves]
         tested = {leaf.name for leaf in leaves if leaf.read != "number"}
-        return [*(name for name in names if name not in self.made), *sorted(tested)]
+        return [*(name for name in self._apart(names) if name not in self.made), *sorted(tested)]
+
+    def _apart(self, names: Sequence[str]) -> list[str]:
+        """Name the columns that are joined, in place of what they are joined to."""
+        apart = [name for name in names if name != self.joint]
+        return apart if len(apart) == len(names) else [*apart, *self.joined]
 
     @property
     def _expressions(self) -> list[Expression]:
@@ -87,6 +103,8 @@ class View:
         for name, _ in self.columns:
             if name in {unit.column, unit.order_by}:
                 raise InvalidArgument(f"column {name!r} says whose the rows are: it stays as it is")
+        for name in self.joined:
+            source.check_label(name)
         for expression in self._expressions:
             for leaf in expression.leaves:
                 _check_leaf(source, leaf)
@@ -139,7 +157,11 @@ class _Viewed(Source):
 
     @property
     def views(self) -> tuple[View, ...]:
-        return (*self._source.views, self._view)
+        return self._source.views if self._view.joined else (*self._source.views, self._view)
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        return self._view.joined
 
     def check(self, column: str | None) -> None:
         if column not in self._made:
@@ -156,6 +178,8 @@ class _Viewed(Source):
         return column not in self._made and self._source.holds_labels(column)
 
     def check_label(self, name: str) -> str | None:
+        if name == self._view.joint:
+            return "joined"
         return "number" if name in self._made else self._source.check_label(name)
 
     def check_order(self, name: str) -> Literal["number", "datetime"]:
@@ -193,9 +217,14 @@ class _Asked:
         self._labels = dict(labels)
         self._made = {name: made[name] for name in self._named if name in made}
         plain = [each for each in columns if each not in self._made]
+        self._joint, self._parts = view.joint, [_JoinedPart(name) for name in view.joined]
         self.coders: dict[Label, Coder] = {
-            label: coder for label, coder in labels.items() if label.name not in self._made
+            label: coder
+            for label, coder in labels.items()
+            if label.name not in self._made and label.name != self._joint
         }
+        if any(label.name == self._joint for label in labels):
+            self.coders |= {each.label: each.labels for each in self._parts}
         self._leaves: dict[Leaf, str | Label] = {}
         for expression in [*self._made.values(), *filter(None, [self._where])]:
             for leaf in expression.leaves:
@@ -243,7 +272,9 @@ class _Asked:
             else:
                 found[name] = kept(columns[name] if name in columns else chunk[name])
         for label, coder in self._labels.items():
-            if label.name in columns:
+            if label.name == self._joint:
+                found[label] = coder.codes(_joined(self._parts, chunk, kept))
+            elif label.name in columns:
                 found[label] = coder.codes(kept(columns[label.name]))
             else:
                 found[label] = kept(chunk[label])
@@ -259,6 +290,37 @@ class _Asked:
             return np.where(values == Presence.missing, 1.0, 0.0)
         missing = Datetimes.missing if leaf.read == "time" else Matches.missing
         return np.where(values == missing, np.nan, values.astype(np.float64))
+
+
+class _JoinedPart:
+    """One of the columns that are joined: what codes its labels, and these by their codes."""
+
+    def __init__(self, name: str) -> None:
+        self.label = Label(name, "joined")
+        self.labels = Dictionary()
+        self._keys: list[Any] = []
+
+    def keys(self) -> list[Any]:
+        if len(self._keys) < len(self.labels):
+            self._keys = self.labels.keys()
+        return self._keys
+
+
+def _joined(
+    parts: Sequence[_JoinedPart],
+    chunk: Chunk,
+    kept: Callable[[NDArray[Any]], NDArray[Any]],
+) -> Encoded:
+    """Return labels of several columns as tuples; one is missing if one of its parts is."""
+    codes = np.stack([kept(chunk[part.label]) for part in parts])
+    distinct, places = np.unique(codes, axis=1, return_inverse=True)
+    places = np.where((codes < 0).any(axis=0), -1, places.ravel())
+    columns = zip(parts, distinct.tolist(), strict=True)
+    labels = [
+        [part.keys()[max(code, 0)] if part.keys() else None for code in codes]
+        for part, codes in columns
+    ]
+    return Encoded(places, list(zip(*labels, strict=True)))
 
 
 class RemoteView(_Viewed, RemoteSource):

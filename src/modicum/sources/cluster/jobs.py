@@ -287,6 +287,7 @@ _KINDS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "d": (date, date.isoformat, date.fromisoformat),
 }
 """In this order: a bool is an int, and a datetime is a date."""
+_TUPLE = "j"  # labels of several columns
 
 
 class KeyCounts(Sensitive):
@@ -302,14 +303,21 @@ class KeyCounts(Sensitive):
         return KeyCounts(Counter(self.counts) + Counter(other.counts))
 
     def to_bytes(self) -> bytes:
-        return json.dumps([[*_written(key), n] for key, n in self.counts.items()]).encode()
+        return json.dumps([[_written(key), n] for key, n in self.counts.items()]).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> KeyCounts:
-        return cls({_KINDS[kind][2](text): n for kind, text, n in json.loads(data)})
+        return cls({_label(written): n for written, n in json.loads(data)})
 
 
-def _written(key: Hashable) -> tuple[str, str]:
+def _label(written: list[Any]) -> Hashable:
+    kind, value = written
+    return tuple(map(_label, value)) if kind == _TUPLE else _KINDS[kind][2](value)
+
+
+def _written(key: Hashable) -> tuple[str, Any]:
+    if isinstance(key, tuple):
+        return _TUPLE, list(map(_written, key))
     for kind, (of, write, _) in _KINDS.items():
         if isinstance(key, of):
             return kind, write(key)
