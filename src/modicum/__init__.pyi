@@ -13,10 +13,12 @@ from modicum import plan as plan
 from modicum import query as query
 from modicum import shuffle as shuffle
 from modicum import theory as theory
+from modicum.answering import describe as describe
 from modicum.array_release import ArrayRelease as ArrayRelease
 from modicum.array_release import GroupedRelease as GroupedRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.curator import Curator as Curator
+from modicum.description import Description as Description
 from modicum.errors import AccessDeniedError as AccessDeniedError
 from modicum.errors import BudgetExceeded as BudgetExceeded
 from modicum.errors import InvalidArgument as InvalidArgument
@@ -90,6 +92,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Curator",
+    "Description",
     "Filter",
     "GroupBy",
     "GroupedRelease",
@@ -120,6 +123,7 @@ __all__ = [
     "count",
     "covariance",
     "csv_file",
+    "describe",
     "expectile",
     "geometric_mean",
     "histogram",

@@ -20,12 +20,13 @@ from modicum.charging import (
     fitted,
     query_text,
 )
+from modicum.description import Asked, Description
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.methods import Statistics
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
@@ -277,6 +278,72 @@ class Curator(Statistics):
                 for name, live in runs.items()
             }
             return pending.commit(releases)
+
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Description:
+        """Describe all columns of a table: values, missing ones, means, quartiles, frequent labels.
+
+        Parameters
+        ----------
+        columns : list of str, optional
+            Which columns; by default all but those that say whose a row is.
+        epsilon, rho : number, optional
+            What all of it costs, in pure ε or in ρ; the columns share it.
+        budget : Budget, optional
+            In place of both. From :func:`modicum.approx` labels are described too: which of them
+            are shown is drawn, for all of the δ, as by ``group_by(..., key_budget=...)``.
+
+        Returns
+        -------
+        Description
+            Printed it is a table; ``frame()`` has every number with its interval.
+
+        Raises
+        ------
+        BudgetExceeded
+            Nothing is read or charged.
+        InvalidArgument, MissingColumn
+            For names that are no columns, or if none can be described.
+
+        Notes
+        -----
+        Counts and quartiles are one release; means, in the ranges that these found, are another;
+        and each column of labels is two more. In a CSV file, where nothing is declared, every
+        column is read as numbers.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"age": [23, 45, 67] * 3000, "region": ["N", "S", "S"] * 3000})
+        >>> curator = modicum.Curator(table, budget=modicum.approx(2, "1e-6"))
+        >>> found = curator.describe(budget=modicum.approx(2, "1e-6"))
+        >>> list(found.labels["region"]), 40 < found.numbers["mean age"].value < 50
+        (['N', 'S'], True)
+        """
+        cost = chosen_budget(epsilon, rho, budget)
+        asked = Asked.of(self._source, self._unit, columns, cost)
+        if self._key is None:
+            self._accountant.pending(cost, "", None)  # it has to hold all of it
+        numbers = self.release(**asked.queries)
+        if means := asked.means_in(numbers):
+            numbers = {**numbers, **self._part("means").release(**means)}
+        labels = {
+            name: self._part(f"labels of {name}")
+            .group_by(name, key_budget=keys)
+            .count(budget=counts)
+            for name, (keys, counts) in asked.labels.items()
+        }
+        return Description(numbers, labels, asked.numbers, asked.skipped, cost)
+
+    def _part(self, name: str) -> Curator:
+        """The same curator, with a key of its own for a part of an answer if there is one."""
+        return self if self._key is None else self.idempotent(f"{self._key} ({name})")
 
     def group_by(
         self,

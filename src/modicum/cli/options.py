@@ -88,7 +88,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
-    """Add FILE and COLUMN (optional if ``column`` is ``"?"``), and the account to charge."""
+    """Add FILE and COLUMN (``"?"``: optional, ``"*"``: any number), and the account to charge."""
     parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
     add_csv(parser)
@@ -139,6 +139,14 @@ def chosen_views(arguments: argparse.Namespace) -> list[View]:
     """Read --with, one after the other, then --where."""
     views = [View(None, (each,)) for each in arguments.made]
     return views if arguments.where is None else [*views, View(arguments.where)]
+
+
+def viewed(curator: Curator, arguments: argparse.Namespace) -> Curator:
+    """Return the curator of the rows and columns that were asked for."""
+    for view in chosen_views(arguments):
+        made = dict(view.columns)
+        curator = curator.with_columns(**made) if made else curator.where(str(view.condition))
+    return curator
 
 
 def opened(arguments: argparse.Namespace) -> Source:

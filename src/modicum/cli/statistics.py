@@ -36,6 +36,7 @@ from modicum.cli.options import (
     number,
     opened,
     shown_level,
+    viewed,
     whole,
 )
 from modicum.errors import InvalidArgument
@@ -299,7 +300,7 @@ def _released(
     # A verb whose answer is an array has no options for groups.
     grouped = not query.several
     keys = _chosen_keys(arguments) if grouped else []
-    source, views = opened(arguments), chosen_views(arguments)
+    source = opened(arguments)
     unit = chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
     options: dict[str, Any] = {}
@@ -309,13 +310,12 @@ def _released(
             options["key_budget"] = keys
             cost = keys + event_of(cost).cost(keys.kind)
         else:
+            views = chosen_views(arguments)
             seen = reduce(lambda table, view: view_of(table, view, unit), views, source)
             read = _KEYS.get(seen.check_label(arguments.by) or "text", str)
             options["keys"] = [read(key) for key in keys]
     curator, counted = charged_curator(arguments, source, unit if said else None, cost)
-    for view in views:
-        made = dict(view.columns)
-        curator = curator.with_columns(**made) if made else curator.where(str(view.condition))
+    curator = viewed(curator, arguments)
     account = "not counted against any budget"
     if not options:
         release: Release | ArrayRelease = curator.run(query)
