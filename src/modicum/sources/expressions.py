@@ -28,6 +28,7 @@ from modicum.summaries.base import Integers, Sensitive
 
 _LONGEST = 10_000  # characters
 _DEEPEST = 100
+_MOST_KNOWN = 1 << 16  # labels
 _MICROSECONDS_A_DAY = 86_400_000_000
 
 Floats = NDArray[np.float64]
@@ -68,10 +69,26 @@ class Expression:
         return there
 
 
+class _Tested(dict[Any, int]):
+    """Whether labels pass a test, each tested when it is first looked up; -1 for a missing one."""
+
+    __slots__ = ("_test",)
+
+    def __init__(self, test: Callable[[str], bool]) -> None:
+        super().__init__({None: -1})
+        self._test = test
+
+    def __missing__(self, label: object) -> int:
+        found = int(self._test(str(label)))
+        if type(label) is str:  # others may be equal and have different texts
+            self[label] = found
+        return found
+
+
 class Matches(Sensitive):
     """A coder of labels: 1 where one has one of some texts, or begins, ends with or contains it."""
 
-    __slots__ = ("_test",)
+    __slots__ = ("_test", "_tested")
     missing: ClassVar[int] = -1
 
     def __init__(self, leaf: Leaf) -> None:
@@ -83,13 +100,15 @@ class Matches(Sensitive):
             "contains": lambda label: any(text in label for text in texts),
         }
         self._test = tests[leaf.read]
+        self._tested = _Tested(self._test)
 
     def codes(self, values: LabelValues) -> Integers:
         if isinstance(values, Encoded):
             return spread(values, self)
         items = label_items(values)
-        found = (-1 if each is None else int(self._test(str(each))) for each in items)
-        return np.fromiter(found, np.int64, len(items))
+        if len(self._tested) > _MOST_KNOWN:  # of labels that are all different none comes again
+            self._tested = _Tested(self._test)
+        return np.fromiter(map(self._tested.__getitem__, items), np.int64, len(items))
 
 
 @lru_cache(maxsize=256)
