@@ -7,7 +7,7 @@ from the declared types alone. Every number is a release of its own, with its in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -333,17 +333,22 @@ class Description:
     def to_html(self) -> str:
         """Write it as a table of HTML, for a page of one's own."""
 
-        def row(cells: Iterable[str], tag: str) -> str:
-            return "".join(f"<{tag}>{cell.translate(HTML)}</{tag}>" for cell in cells)
+        def row(cells: Sequence[str], tag: str) -> str:
+            first, *numbers = (cell.translate(HTML) for cell in cells)
+            right = f"<{tag} style='text-align:right'>"
+            shown = "".join(f"{right}{number}</{tag}>" for number in numbers)
+            return f"<{tag} style='text-align:left'>{first}</{tag}>{shown}"
 
         head, *rows = self._cells()
         body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
         labels = "".join(
-            f"<tr><td>{column.translate(HTML)}</td><td colspan='{len(head) - 1}' "
+            f"<tr><td style='text-align:left'>{column.translate(HTML)}</td>"
+            f"<td colspan='{len(head) - 1}' "
             f"style='text-align:left'>{words.translate(HTML)}</td></tr>"
             for column, words in self._label_lines()
         )
-        words = [f"{self.cost} for {self.rows.unit}, all columns together", *self._notes()]
+        cost = f"{self.cost} for {self.rows.unit}, all columns together"
+        words = [*self.rows.view, cost, *self._notes()]
         return (
             f"<table><caption>{Number.of(self.rows).words()} rows</caption><thead><tr>"
             f"{row(head, 'th')}</tr></thead><tbody>{body}{labels}</tbody></table>"
