@@ -227,6 +227,22 @@ FAULTS = (
         "statistics/test_coverage.py",
     ),
     Fault(
+        "tail-index-typical",
+        "The default interval assumes what the tail looks like, and not less its uncertainty.",
+        "statistics/tail_index.py:RadiusLaw.least_index",
+        "found = [self._least(each, alpha)",
+        "found = [self._least(each, 0.5)",
+        "statistics/test_tail_index.py",
+    ),
+    Fault(
+        "tail-index-usual",
+        "The default interval assumes an index of 3, whatever was seen of the tail.",
+        "statistics/outside.py:Clipped.tail_index",
+        "if least is None else",
+        "if least is None or least else",
+        "statistics/test_tail_index.py",
+    ),
+    Fault(
         "quantile-ends-narrow",
         "The ends of a quantile's interval aim at 30 % fewer ranks beyond it.",
         "statistics/quantile.py:RankPlan.of",
