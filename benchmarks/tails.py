@@ -14,12 +14,13 @@ from benchmarks.targets import Target, table
 from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate, assumed_tail
+from modicum.release import ScalarEstimate, Tail
 from modicum.runtime.run import run
 from modicum.status import USABLE, judged
 
 Array = NDArray[np.float64]
-LEVEL, USUAL = 0.95, 3.0
+LEVEL = 0.95
+TAILS: tuple[Tail, ...] = (3.0, "auto")
 MISSED = 0.07  # of the usable releases, at most, without a word of warning
 WIDER = 1.1  # times the width of an interval for index 3, on light tails
 LIGHT = {"N(0, 1)", "N(1e6, 1)", "uniform", "integers 0..100", "one value"}
@@ -113,9 +114,8 @@ class Seen:
         if code not in USABLE:
             self.lost += 1
             return
-        model, slack = estimate.error_model, 1e-9 * abs(truth)  # of a sum of floats
-        index = assumed_tail(model, LEVEL, "auto")
-        ends = [model.interval(LEVEL, tail) for tail in (USUAL, index)]
+        slack = 1e-9 * abs(truth)  # of a sum of floats
+        ends = [estimate.interval(LEVEL, tail) for tail in TAILS]
         usual, held = (low - slack <= truth <= high + slack for low, high in ends)
         widths = [high - low for low, high in ends]
         self.usual.append(usual)

@@ -150,9 +150,13 @@ class ScalarEstimate(Estimate["Release"]):
 
     def width(self, level: float, tail: Tail = "auto") -> float:
         """Width of the interval."""
-        assumed = assumed_tail(self.error_model, level, tail)
-        lower, upper = self.error_model.interval(level, assumed)
+        lower, upper = self.interval(level, tail)
         return upper - lower
+
+    def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
+        """Interval as of a release."""
+        assumed = assumed_tail(self.error_model, level, tail)
+        return self.error_model.interval(level, assumed)
 
     def _release(self, **fields: Any) -> Release:
         return Release(value=float_nearest(self.value), **fields)

@@ -243,6 +243,22 @@ FAULTS = (
         "statistics/test_tail_index.py",
     ),
     Fault(
+        "tail-index-power",
+        "A mean square counts what a tail adds to it as a mean does.",
+        "statistics/tail_index.py:PowerEvidence.fits",
+        "self.order * share * inside",
+        "share * inside",
+        "statistics/test_tail_index.py",
+    ),
+    Fault(
+        "tail-status-ok",
+        "A tail is no reason for a warning, however heavy it may be.",
+        "statistics/outside.py:Clipped.tail_status",
+        "if least >= surely_enough(self.order):",
+        "if least > 0:",
+        "statistics/test_tail_index.py",
+    ),
+    Fault(
         "quantile-ends-narrow",
         "The ends of a quantile's interval aim at 30 % fewer ranks beyond it.",
         "statistics/quantile.py:RankPlan.of",

@@ -27,6 +27,7 @@ USUAL = 3.0  # assumed where nothing was seen, and never more: beyond the bounds
 # and so much more it has to be at least for a status without a warning.
 _LEAST, _SURE = 0.2, {1: 0.6, 2: 0.0}
 _TWENTIETHS = range(20, 61)  # of the indices that are told apart, 1 to 3
+_SIXTEENTHS = 16
 _PHASES = 8
 _NODES = 24
 
@@ -111,8 +112,12 @@ class RadiusLaw:
     selection: Selection
 
     def at_most(self, tail: float, alpha: float) -> float:
-        """More records are beyond the radius with a probability of at most alpha."""
-        return most_of(self.power, tail, self.selection, alpha) / self.eta
+        """More records are beyond the radius with a probability of at most alpha.
+
+        They grow with the power, which is rounded up: many groups have few laws between them.
+        """
+        power = math.ceil(_SIXTEENTHS * self.power) / _SIXTEENTHS
+        return most_of(power, tail, self.selection, alpha) / self.eta
 
     def least_index(self, evidence: Iterable[Evidence], alpha: float) -> float | None:
         """Return the least index, up to 3, that explains all evidence; ``None`` without any.
