@@ -91,7 +91,7 @@ class Effort:
 FULL = Effort(
     sizes=(300, 3000, 20_000, 100_000),
     costs=(("epsilon", "0.3"), ("epsilon", "1"), ("epsilon", "3"), ("rho", "0.5")),
-    tables=64,
+    tables=32,
 )
 QUICK = Effort(sizes=(3000,), costs=(("epsilon", "1"),), tables=4)
 

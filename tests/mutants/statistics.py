@@ -238,8 +238,8 @@ FAULTS = (
         "tail-index-usual",
         "The default interval assumes an index of 3, whatever was seen of the tail.",
         "statistics/outside.py:Clipped.tail_index",
-        "if least is None else",
-        "if least is None or least else",
+        "return assumed_index(least,",
+        "return assumed_index(None,",
         "statistics/test_tail_index.py",
     ),
     Fault(

@@ -17,8 +17,8 @@ from modicum.statistics.tail_index import (
     PowerEvidence,
     RadiusLaw,
     RankEvidence,
+    assumed_index,
     law_of_outside,
-    least_assumed,
     surely_enough,
     upper_quantile,
 )
@@ -87,6 +87,15 @@ def test_the_best_evidence_counts_and_none_tells_nothing() -> None:
     assert law.least_index([weak, strong], 0.1) == USUAL
     everything = PowerEvidence(1, 10.0, 0.0, 100.0)
     assert law.least_index([everything], 0.1) == 1
+
+
+def test_the_index_is_the_least_unless_that_is_too_small_for_any_interval() -> None:
+    assert assumed_index(None, None, 1) == USUAL
+    assert assumed_index(2.4, 3.0, 1) == assumed_index(2.4, 2.6, 2) == 2.4
+    assert assumed_index(1.3, 1.5, 1) == 1.3
+    assert assumed_index(1.0, 1.1, 1) == 1.2
+    assert assumed_index(1.0, 1.9, 2) == assumed_index(1.9, 2.1, 2) == 2.2
+    assert assumed_index(1.0, 2.5, 1) == surely_enough(1)
 
 
 def test_a_radius_about_home_far_from_the_centre_tells_nothing() -> None:
@@ -184,16 +193,18 @@ def test_where_an_index_suffices_the_code_is_ok() -> None:
             for _, release in heavy(kind, name):
                 order = 2 if name == "std" else 1
                 least = release.error_model.least_index(0.025)
-                assert release.error_model.tail_index(0.95) == max(least, least_assumed(order))
+                typical = release.error_model.least_index(0.5)
+                assumed = release.error_model.tail_index(0.95)
+                assert assumed == assumed_index(least, typical, order)
                 if release.code == "ok":
                     assert least >= surely_enough(order)
                 if release.code == "heavy_tail":
-                    assert release.error_model.least_index(0.5) < surely_enough(order)
+                    assert typical < surely_enough(order)
 
 
 def test_the_index_is_told_everywhere() -> None:
     found = ((each.error_model.tail_index(0.95), each) for _, each in heavy("Pareto 2", "mean"))
-    index, release = next(pair for pair in found if least_assumed(1) < pair[0] < USUAL)
+    index, release = next(pair for pair in found if surely_enough(1) < pair[0] < USUAL)
     assert release.interval() == release.interval(tail=index) == release.interval(tail="auto")
     assert release.interval(level=0.5) == release.interval(
         level=0.5, tail=release.error_model.tail_index(0.5)

@@ -31,7 +31,7 @@ from modicum.statistics import spec
 from modicum.statistics.bounds import Home, Setting, find_centre, find_home, look_elsewhere
 from modicum.statistics.outside import NoisyTerm, home_of, perhaps_unseen
 from modicum.statistics.split import Schedule, count_share, mean_schedule
-from modicum.statistics.tail_index import USUAL, RadiusLaw, RankEvidence, least_assumed
+from modicum.statistics.tail_index import USUAL, RadiusLaw, RankEvidence, assumed_index
 from modicum.statistics.texts import documented
 from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
@@ -253,8 +253,8 @@ class ExtremeErrorModel:
             return NO_CENTRE
         if self._collapsed:
             return HIDDEN
-        least, assumed = self._least_index(0.025), least_assumed(1)
-        if least is not None and least < assumed:
+        least, assumed = self._least_index(0.025), self.tail_index(0.95)
+        if least is not None and least < assumed < USUAL:
             return HEAVY.filled(assumed=assumed)
         distance, room = self._point - self.prior.centre, self._ends[1] - self._point
         return perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
@@ -271,7 +271,7 @@ class ExtremeErrorModel:
     def tail_index(self, level: float) -> float:
         """The index that the interval assumes by default."""
         least = self._least_index((1 - level) / 2)
-        return USUAL if least is None else builtins.max(least, least_assumed(1))
+        return assumed_index(least, least, 1)
 
     @property
     def none_seen(self) -> bool:

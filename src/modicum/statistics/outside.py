@@ -23,9 +23,9 @@ from modicum.statistics.tail_index import (
     PowerEvidence,
     RadiusLaw,
     RankEvidence,
+    assumed_index,
     index_in_words,
     law_of_outside,
-    least_assumed,
     surely_enough,
     upper_quantile,
 )
@@ -416,8 +416,8 @@ class Clipped(InBounds):
 
     def tail_index(self, level: float) -> float:
         """[mean.13] The index that the interval assumes by default."""
-        least = self.least_index((1 - level) / 2)
-        return USUAL if least is None else max(least, least_assumed(self.order))
+        least, typical = (self.least_index(alpha) for alpha in ((1 - level) / 2, 0.5))
+        return assumed_index(least, typical, self.order)
 
     @property
     def clips(self) -> bool:

@@ -32,9 +32,16 @@ _PHASES = 8
 _NODES = 24
 
 
-def least_assumed(order: int) -> float:
-    """Return the least index that is assumed for an answer with a moment of an order."""
-    return order + _LEAST
+def assumed_index(least: float | None, typical: float | None, order: int) -> float:
+    """Return the index to assume, of the least and the typical one that explain the evidence.
+
+    If a tail that looks light enough may be heavier, for all that is known, that is worth a warning
+    and not an interval for the worst.
+    """
+    if least is None or typical is None:
+        return USUAL
+    sure = surely_enough(order)
+    return max(least, order + _LEAST, sure if typical >= sure else 0.0)
 
 
 def surely_enough(order: int) -> float:
