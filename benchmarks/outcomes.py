@@ -36,7 +36,7 @@ Ask = Callable[[Query, Floats, str], Seen]
 def released(question: Query[Release], x: Floats, seed: str) -> Seen:
     """Release once."""
     (answer,) = answers(question, CachedReader(x), seed, 1)
-    lower, upper = answer.error_model.interval(0.95, 3)
+    lower, upper = answer.interval()
     return Seen(float(answer.value), lower, upper, judged(answer.status, answer.error_model).code)
 
 

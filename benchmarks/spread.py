@@ -78,7 +78,7 @@ def _deviations(effort: Effort) -> tuple[str, list[Target]]:
             question, truth = query.std(within=(-1e9, 1e9), epsilon=1), float(x.std())
             for answer in answers(question, CachedReader(x), f"{shape} {k}", effort.releases):
                 ours.append(abs(float(answer.value) / truth - 1))
-                lower, upper = answer.error_model.interval(0.95, 3)
+                lower, upper = answer.interval()
                 held.append(lower <= truth <= upper)
             best += list(best_clip(x, effort.releases, default_rng([42, k])))
         median, reference = float(np.median(ours)), float(np.median(best))
@@ -119,7 +119,7 @@ def _quartiles(effort: Effort) -> str:
             truth = float(np.subtract(*np.quantile(x, [0.75, 0.25])))
             for answer in answers(question, CachedReader(x), f"{shape} {k}", effort.releases):
                 errors.append(abs(float(answer.value) - truth) / max(truth, 1e-12))
-                lower, upper = answer.error_model.interval(0.95, 3)
+                lower, upper = answer.interval()
                 held.append(lower <= truth <= upper)
                 widths.append((upper - lower) / 2 / max(truth, 1e-12))
         constant = shape == "constant"
@@ -228,7 +228,7 @@ def _maxima(effort: Effort) -> str:
                 value = float(answer.value)
                 ours.append(abs(value / x[-1] - 1))
                 beyond.append(int((x > value).sum()))
-                lower, upper = answer.error_model.interval(0.95, 3)
+                lower, upper = answer.interval()
                 held.append(lower <= x[-1] <= upper)
                 others.append(abs(durfee(x, 1 - 5 / N, rng) / x[-1] - 1))
         rows.append(
@@ -244,7 +244,7 @@ def _maxima(effort: Effort) -> str:
     return f"""## Maximum of {N:,} rows within ±1e9, ε = 1
 
 Errors are relative to the largest record, which no private method can tell. "Records beyond" is
-the mean number above the answer. The interval assumes a tail of index 3; Pareto 1.5 is heavier.
+the mean number above the answer. The interval is the default.
 "Durfee" is good on ages and uniform data, which end at a point that its fine grid from 0 meets.
 
 {table(header, rows)}"""

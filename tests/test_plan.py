@@ -339,7 +339,7 @@ def test_a_trillion_rows_cost_no_memory() -> None:
 def test_small_budgets_take_the_cell_table() -> None:
     found = plan.mean(within=WITHIN, sd=SD, n=10**8, epsilon="1e-4")
     assert found.passes == 2
-    assert found.status.startswith("the tail looks heavy")
+    assert found.status == "ok"
 
 
 def test_too_little_data_is_said() -> None:

@@ -107,13 +107,10 @@ def test_delays_with_planes_as_units() -> None:
     assert rows.value == pytest.approx(owned().groupby("tailnum").size().clip(upper=20).sum(), 0.01)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "words"),
-    [(1, "not checked at this ε)"), (2, "or lighter; these data look like index ")],
-)
+@pytest.mark.parametrize("epsilon", [1, 2])
 @pytest.mark.one_in(2)
-def test_a_mean_of_planes_means(epsilon, words) -> None:
-    """A few planes with one flight are hours late: the interval is for lighter tails than these.
+def test_a_mean_of_planes_means(epsilon) -> None:
+    """A few planes with one flight are hours late, and the released radii show it.
 
     29 are 64 minutes or more beyond the median, 17 are 90, 7 are 181: an index of 1 to 1.5.
     """
@@ -121,9 +118,9 @@ def test_a_mean_of_planes_means(epsilon, words) -> None:
     query = mo.query.mean("dep_delay", within=WIDE, epsilon=epsilon)
     found = releases(flights(), query, mo.unit_of("tailnum", combine="mean"))
     assert max(abs(each.value - truth) for each in found) < 0.08 * truth
-    longer = [each.interval(tail=2) for each in found]
-    assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.8 * RUNS
-    assert sum(words in str(each) for each in found) >= 0.7 * RUNS
+    assert covered(found, truth) >= 0.9 * RUNS
+    words = "or lighter; these data look like index "
+    assert sum(words in str(each) for each in found) >= 0.6 * RUNS
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,9 @@ from modicum.release import (
     Estimate,
     Record,
     Release,
+    Tail,
     TranscriptEntry,
+    assumed_tail,
     check_confidence,
     found_groups_words,
     native_table,
@@ -107,9 +109,10 @@ class ArrayEstimate(Estimate["ArrayRelease"]):
     lattice: Lattice | None = None
     limit: int | None = None
 
-    def width(self, level: float, tail: float | None) -> float:
+    def width(self, level: float, tail: Tail = "auto") -> float:
         """Mean width of the intervals."""
-        low, high = self.error_model.intervals(level, tail)
+        assumed = assumed_tail(self.error_model, level, tail)
+        low, high = self.error_model.intervals(level, assumed)
         return float(np.mean(high - low))
 
     def _release(self, **fields: Any) -> ArrayRelease:
@@ -187,7 +190,7 @@ class ArrayRelease(Record):
     def __float__(self) -> float:
         raise TypeError(f"{len(self.numbers)} numbers were released: take one of them, release[0]")
 
-    def interval(self, level: float = 0.95, tail: float | None = 3) -> Intervals:
+    def interval(self, level: float = 0.95, tail: Tail = "auto") -> Intervals:
         """Intervals for all components, which hold at once with probability ``level``.
 
         From released quantities only; they cost nothing. :meth:`explain` says what they assume.
@@ -196,7 +199,7 @@ class ArrayRelease(Record):
         ----------
         level : float
             Confidence over the mechanism's randomness that all intervals hold, in (0, 1).
-        tail : float or None
+        tail : float, "auto" or None
             As for :meth:`Release.interval <modicum.release.Release.interval>`.
 
         Returns
@@ -210,7 +213,8 @@ class ArrayRelease(Record):
             If ``level`` is not in (0, 1) or ``tail`` is not above 1.
         """
         check_confidence(level, tail)
-        lower, upper = self.error_model.intervals(level, tail)
+        assumed = assumed_tail(self.error_model, level, tail)
+        lower, upper = self.error_model.intervals(level, assumed)
         return Intervals(
             self._shaped(np.maximum(lower, -_LARGEST)), self._shaped(np.minimum(upper, _LARGEST))
         )
@@ -224,7 +228,7 @@ class ArrayRelease(Record):
         """
         return native_table(self._columns(), self.engine)
 
-    def summary(self, level: float = 0.95, tail: float | None = 3) -> str:
+    def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
         """Write a table of all components with intervals; arguments as for :meth:`interval`."""
         columns = self._columns(level, tail)
         names = [name for name in columns if name not in {"value", "lower", "upper"}]
@@ -264,7 +268,7 @@ class ArrayRelease(Record):
         }
         return self._json("modicum.array/2", answer, indent)
 
-    def _columns(self, level: float = 0.95, tail: float | None = 3) -> dict[str, list[Any]]:
+    def _columns(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, list[Any]]:
         """Labels of every component, in C order, its value and its interval."""
         lower, upper = self.interval(level, tail)
         columns: dict[str, list[Any]] = {}
@@ -376,7 +380,7 @@ class GroupedRelease(Mapping[Any, Release]):
         }
         return native_table(columns, self.engine)
 
-    def summary(self, level: float = 0.95, tail: float | None = 3) -> str:
+    def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
         """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
         check_confidence(level, tail)
         of = self.column if self.column is not None else "rows"

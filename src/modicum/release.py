@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from numbers import Real
 from sys import float_info
 from textwrap import fill
-from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
@@ -27,6 +27,7 @@ from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
+Tail = float | Literal["auto"] | None
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
@@ -67,7 +68,11 @@ class Interval(NamedTuple):
 
 
 class ErrorModel(Protocol):
-    """Released quantities in words and as numbers; `modicum.status` reads two more of some."""
+    """Released quantities in words and as numbers; `modicum.status` reads two more of some.
+
+    Those that allow for a tail that was seen have a method ``tail_index``: the index that the
+    interval at a level assumes by default.
+    """
 
     @property
     def condition(self) -> str:
@@ -85,6 +90,17 @@ class ScalarErrorModel(ErrorModel, Protocol):
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval at a confidence level under a tail assumption."""
+
+
+def chosen_index(error_model: ErrorModel, level: float) -> float:
+    """Return the tail index that the interval at a level assumes by default."""
+    index: float = getattr(error_model, "tail_index", lambda _: 3.0)(level)
+    return index
+
+
+def assumed_tail(error_model: ErrorModel, level: float, tail: Tail) -> float | None:
+    """Return the tail index that an interval assumes: one that was asked for, or the default."""
+    return chosen_index(error_model, level) if tail == "auto" else tail
 
 
 R_co = TypeVar("R_co", bound="Record", covariant=True)
@@ -107,7 +123,7 @@ class Estimate(ABC, Generic[R_co]):
     limit: int | None = None
 
     @abstractmethod
-    def width(self, level: float, tail: float | None) -> float:
+    def width(self, level: float, tail: Tail = "auto") -> float:
         """Width of the interval, the mean one of several numbers."""
 
     @abstractmethod
@@ -138,10 +154,15 @@ class ScalarEstimate(Estimate["Release"]):
     lattice: Lattice | None = None
     limit: int | None = None
 
-    def width(self, level: float, tail: float | None) -> float:
+    def width(self, level: float, tail: Tail = "auto") -> float:
         """Width of the interval."""
-        lower, upper = self.error_model.interval(level, tail)
+        lower, upper = self.interval(level, tail)
         return upper - lower
+
+    def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
+        """Interval as of a release."""
+        assumed = assumed_tail(self.error_model, level, tail)
+        return self.error_model.interval(level, assumed)
 
     def _release(self, **fields: Any) -> Release:
         return Release(value=float_nearest(self.value), **fields)
@@ -273,7 +294,8 @@ class Record:
             said = entry.words or _short(entry.outcome)
             lines.append(f"  {entry.label}: {said}  [{entry.event}]")
             lines.append(f"    {entry.mechanism}({shown})")
-        assumed = dict.fromkeys([self.error_model.assumption(3), self.error_model.assumption(None)])
+        tails = (chosen_index(self.error_model, 0.95), None)
+        assumed = dict.fromkeys(self.error_model.assumption(tail) for tail in tails)
         return "\n".join([*lines, "", *assumed])
 
     def _of(self) -> str:
@@ -313,6 +335,7 @@ class Record:
 
     def _json(self, schema: str, answer: Mapping[str, object], indent: int | None) -> str:
         """Write the record with its answer, the interval at 95 % included, as a JSON object."""
+        tail = chosen_index(self.error_model, 0.95)
         record = {
             "schema": schema,
             "version": self.version,
@@ -320,7 +343,8 @@ class Record:
             "column": self.column,
             **answer,
             "interval_level": 0.95,
-            "interval_assumption": self.error_model.assumption(3),
+            "interval_tail": tail if self.error_model.condition else None,
+            "interval_assumption": self.error_model.assumption(tail),
             **_event_fields(self.event),
             "neighbours": self.neighbours,
             "unit": str(self.unit),
@@ -391,7 +415,7 @@ class Release(Record):
     def __repr__(self) -> str:
         return f"Release({self.statistic} of {self._of()!r}, value={self.value!r}, {self.event})"
 
-    def interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
+    def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the statistic of the data at hand, from released quantities only.
 
         It covers the noise, the noisy count and, under a stated assumption, the clipping bias.
@@ -401,9 +425,11 @@ class Release(Record):
         ----------
         level : float
             Confidence over the mechanism's randomness, in (0, 1).
-        tail : float or None
+        tail : float, "auto" or None
             Assumed tail index a > 1 of the values beyond the clipping bounds: the share beyond
-            t times the bound falls like t^-a or faster. 3 holds for all but very heavy tails.
+            t times the bound falls like t^-a or faster. ``"auto"``: the index that the released
+            numbers show, less its uncertainty, 3 at most; the summary and the JSON say which. If
+            that may be too much, or they show nothing of the tail, :attr:`code` is not ``"ok"``.
             ``None``: no assumption; the interval is then for the statistic of the *clipped*
             data.
 
@@ -413,7 +439,8 @@ class Release(Record):
             If ``level`` is not in (0, 1) or ``tail`` is not above 1.
         """
         check_confidence(level, tail)
-        lower, upper = self.error_model.interval(level, tail)
+        assumed = assumed_tail(self.error_model, level, tail)
+        lower, upper = self.error_model.interval(level, assumed)
         most = float_info.max
         return Interval(*(min(max(end, -most), most) for end in (lower, upper)))
 
@@ -440,8 +467,10 @@ def check_confidence(level: object, tail: object) -> None:
     """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
     if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
         raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
-    if tail is not None and not (_is_number(tail) and tail > 1):  # type: ignore[operator]
-        raise InvalidArgument(f"tail must be a number above 1 or None, got {tail!r}")
+    if tail is None or (isinstance(tail, str) and tail == "auto"):
+        return
+    if not (_is_number(tail) and tail > 1):  # type: ignore[operator]
+        raise InvalidArgument(f'tail must be a number above 1, "auto" or None, got {tail!r}')
 
 
 def _is_number(value: object) -> bool:

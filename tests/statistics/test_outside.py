@@ -10,7 +10,8 @@ import modicum
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusDraw
-from modicum.statistics.outside import NoisyTerm, Outside, _distribution
+from modicum.statistics.outside import NoisyTerm, Outside
+from modicum.statistics.tail_index import law_of_outside
 
 
 def outside(**given) -> Outside:
@@ -24,7 +25,7 @@ def test_the_law_is_that_of_the_radius_draw_on_such_a_tail(selection, tail) -> N
     """Many records, so that their numbers are as good as real; averaged over a grid's positions."""
     eta, power, grid = Fraction(1, 100), Fraction(4), RadiusGrid.between(1, 2**30)
     tilt = power * Fraction(math.log(2) / 2).limit_denominator(10**6)
-    numbers, probabilities = _distribution(float(power), tail, selection)
+    numbers, probabilities = law_of_outside(float(power), tail, selection)
     mean = float(numbers @ probabilities)
     large = float(probabilities[numbers > 2.5 * power / tail].sum())
     means, larges = [], []

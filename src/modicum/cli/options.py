@@ -13,6 +13,7 @@ from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
+from modicum.release import Tail
 from modicum.sources.base import Source, open_source
 from modicum.sources.files import csv_file
 from modicum.sources.views import View
@@ -319,14 +320,14 @@ def add_output(parser: argparse.ArgumentParser, *, drawn: bool = False, tail: bo
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--explain", action="store_true", help="also tell every draw and its cost")
     add_level(group, drawn=drawn)
-    parser.set_defaults(tail=3.0)
+    parser.set_defaults(tail="auto")
     if tail:
         group.add_argument(
             "--tail",
             type=_tail,
-            default=3.0,
+            default="auto",
             help="assumed tail index of clipped values, or none to cover the clipped data only "
-            "(default 3)",
+            "(default auto: what the released numbers show, 3 at most)",
         )
 
 
@@ -430,12 +431,14 @@ def _drawn_level(text: str) -> float | None:
 
 
 @_checked
-def _tail(text: str) -> float | None:
+def _tail(text: str) -> Tail:
     if text == "none":
         return None
+    if text == "auto":
+        return "auto"
     if 1 < (tail := _float(text)) < float("inf"):
         return tail
-    raise InvalidArgument(f"must be a number above 1 or none, got {text!r}")
+    raise InvalidArgument(f"must be a number above 1, auto or none, got {text!r}")
 
 
 def _float(text: str) -> float:

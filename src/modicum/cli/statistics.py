@@ -44,7 +44,7 @@ from modicum.plan.shapes import ShapeName
 from modicum.plan.statistics import find_words, plan_of
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
-from modicum.release import Release
+from modicum.release import Release, Tail, assumed_tail
 from modicum.runtime.query import Query
 from modicum.sources.views import view_of
 from modicum.statistics.registry import STATISTICS
@@ -54,7 +54,7 @@ Parameters = Mapping[str, Parameter]
 AnyRelease = Release | ArrayRelease | GroupedRelease
 
 
-_USUAL = (0.95, 3.0)  # the level and the tail of the interval that a release shows by itself
+_USUAL = (0.95, "auto")  # the level and the tail of the interval that a release shows by itself
 _FIRST = ("mean", "sum", "count", "quantile", "median", "mean_vector")  # the others by their names
 
 
@@ -355,12 +355,12 @@ def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
         interval = release.interval(level, tail)
         text += (
             f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
-            f"{release.error_model.assumption(tail)}"
+            f"{release.error_model.assumption(assumed_tail(release.error_model, level, tail))}"
         )
     return text
 
 
-def _record(release: AnyRelease, level: float, tail: float | None) -> dict[str, Any]:
+def _record(release: AnyRelease, level: float, tail: Tail) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(release.to_json())
     if isinstance(release, GroupedRelease):
         for group, each in zip(record["groups"], release.values(), strict=True):
@@ -370,8 +370,13 @@ def _record(release: AnyRelease, level: float, tail: float | None) -> dict[str, 
     return record
 
 
-def _interval(release: Release | ArrayRelease, level: float, tail: float | None) -> dict[str, Any]:
-    said = {"interval_level": level, "interval_assumption": release.error_model.assumption(tail)}
+def _interval(release: Release | ArrayRelease, level: float, tail: Tail) -> dict[str, Any]:
+    assumed = assumed_tail(release.error_model, level, tail)
+    said = {
+        "interval_level": level,
+        "interval_tail": assumed if release.error_model.condition else None,
+        "interval_assumption": release.error_model.assumption(assumed),
+    }
     if isinstance(release, ArrayRelease):
         ends = release.interval(level, tail)
         return {"lower": ends.lower.tolist(), "upper": ends.upper.tolist(), **said}

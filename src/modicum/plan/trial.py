@@ -76,7 +76,7 @@ def trial(
     assert answer is not None
     return Trial(
         error=error(answer),
-        interval_width=answer.width(0.95, 3),
+        interval_width=answer.width(0.95),
         passes=reader.passes,
         transcript=tuple(done.transcript),
         status=judged(answer.status, answer.error_model).words,

@@ -37,7 +37,15 @@ from modicum.mechanisms.scores import LossScore, MedianScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
+from modicum.statistics.outside import (
+    APART,
+    FEW,
+    NO_CENTRE,
+    Counted,
+    NoisyTerm,
+    Outside,
+    home_of,
+)
 from modicum.statistics.split import (
     INNER_TILT,
     LEAST_FOR_BOUNDS,
@@ -324,11 +332,6 @@ _PARTS, _WINDOW = 20, 9  # a window has 9/20 of the range
 _SPILT, _EASILY = 0.1, 4  # of the records, outside of every window; weight against each
 
 
-def home_of(lattice: Lattice) -> int:
-    """Return the lattice point nearest to zero."""
-    return min(max(0, lattice.first), lattice.last)
-
-
 @dataclass(frozen=True, slots=True)
 class Home:
     """[mean.2] About half of the records are further than ``radius`` from home: released.
@@ -525,7 +528,7 @@ def locate_data(
     if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         place = SearchResult("range", schedule, status=FEW)
     elif not schedule.has_centre:
-        place = yield from _among_few(here, summary.tails, schedule)
+        place = yield from _among_few(here, summary.tails, schedule, n0)
     else:
         place = yield from _among_many(here, summary.tails, records, schedule, n0, filled=filled)
         bounds = place.bounds
@@ -559,14 +562,14 @@ def _among_many(
     bounds = yield from find_bounds(here, tails, schedule, centre)
     if bounds.single(here.lattice):
         return SearchResult("single", schedule, centre, bounds)
-    # How far half of the data are from home, against the bounds: is that too far for a light tail?
     half = (home.part(n0), home.radius) if home.radius else None
-    heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening
-    bounds = replace(bounds, outside=replace(bounds.outside, seen=seen))
-    return SearchResult("bounds", schedule, centre, bounds, status=HEAVY if heavy else OK)
+    bounds = replace(bounds, outside=replace(bounds.outside, seen=seen, half=half))
+    return SearchResult("bounds", schedule, centre, bounds)
 
 
-def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[SearchResult]:
+def _among_few(
+    here: Setting, tails: TailSummary | None, schedule: Schedule, n0: int
+) -> Steps[SearchResult]:
     """Bounds about home; the range, where they hold nothing, or too much to be worth their cost."""
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
@@ -574,6 +577,7 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
         return SearchResult("range", schedule, status=FEW)
     if bounds.hi - bounds.lo >= _TOO_MUCH * here.lattice.width:
         return SearchResult("range", schedule)
+    bounds = replace(bounds, outside=replace(bounds.outside, others=float(max(n0, 1))))
     return SearchResult("bounds", schedule, home, bounds, status=NO_CENTRE)
 
 
@@ -591,6 +595,7 @@ def _about_an_atom(
         return SearchResult("range", atom.schedule, status=APART)
     if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
         return SearchResult("range", atom.schedule)
+    bounds = replace(bounds, outside=replace(bounds.outside, others=atom.found))
     return SearchResult("bounds", atom.schedule, home.point, bounds)
 
 

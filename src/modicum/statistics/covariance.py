@@ -16,6 +16,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.release import Tail, assumed_tail
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics.moments import (
@@ -362,12 +363,13 @@ class ComponentsErrorModel(_OfCovariance):
         noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
         return noise_size(noise * scales, moments.norm, chance)
 
-    def variance_intervals(self, level: float = 0.95, tail: float | None = 3) -> Intervals:
+    def variance_intervals(self, level: float = 0.95, tail: Tail = "auto") -> Intervals:
         """Intervals for the variances along the true components, all at once.
 
         No eigenvalue moves by more than the largest of the difference does (Weyl).
         """
-        apart, found = self.distance(level, tail), self.explained_variance
+        assumed = assumed_tail(self, level, tail)
+        apart, found = self.distance(level, assumed), self.explained_variance
         return Intervals(np.maximum(found - apart, 0.0), found + apart)
 
     def angles(self, level: float, tail: float | None) -> Floats:

@@ -28,9 +28,10 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read_both
 from modicum.statistics import spec
-from modicum.statistics.bounds import Home, Setting, find_centre, find_home, home_of, look_elsewhere
-from modicum.statistics.outside import NoisyTerm, Outside, perhaps_unseen
+from modicum.statistics.bounds import Home, Setting, find_centre, find_home, look_elsewhere
+from modicum.statistics.outside import NoisyTerm, home_of, perhaps_unseen
 from modicum.statistics.split import Schedule, count_share, mean_schedule
+from modicum.statistics.tail_index import USUAL, RadiusLaw, RankEvidence, assumed_index
 from modicum.statistics.texts import documented
 from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
@@ -51,8 +52,8 @@ NO_CENTRE = Status(
 )
 HEAVY = Status(
     "heavy_tail",
-    "the tail looks heavy: the extreme record may lie beyond the default interval; "
-    "interval(tail=2) allows for more",
+    "the tail looks heavy: the extreme record may lie beyond the default interval, which allows "
+    "for an index of {assumed:g}",
 )
 HIDDEN = Status(
     "range_end",
@@ -252,24 +253,25 @@ class ExtremeErrorModel:
             return NO_CENTRE
         if self._collapsed:
             return HIDDEN
-        if self._heavy:
-            return HEAVY
+        least, assumed = self._least_index(0.025), self.tail_index(0.95)
+        if least is not None and least < assumed < USUAL:
+            return HEAVY.filled(assumed=assumed)
         distance, room = self._point - self.prior.centre, self._ends[1] - self._point
         return perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
 
-    @property
-    def _heavy(self) -> bool:
-        """Whether the tail between half of the data and the point looks heavier than assumed."""
+    def _least_index(self, alpha: float) -> float | None:
+        """[mean.13] The least tail index between half of the data and the point."""
         home = self._sign * home_of(self.lattice)
-        outside = Outside(
-            radii=(self._point - home,),
-            widest=self.lattice.width,
-            candidates=1,
-            eta=float(self.epsilon),
-            power=float(self.prior.power - 1),
-            seen=self.half,
-        )
-        return self._point > home and outside.heavy()
+        if self.half is None or self._point <= home:
+            return None
+        power = float(self.prior.power - 1)
+        law = RadiusLaw(self._point - home, float(self.epsilon), power, "exponential")
+        return law.least_index((RankEvidence(*self.half),), alpha)
+
+    def tail_index(self, level: float) -> float:
+        """The index that the interval assumes by default."""
+        least = self._least_index((1 - level) / 2)
+        return assumed_index(least, least, 1)
 
     @property
     def none_seen(self) -> bool:
@@ -284,7 +286,7 @@ class ExtremeErrorModel:
 
     @property
     def condition(self) -> str:
-        return "assumes tails of index 3 or lighter"
+        return f"assumes tails of index {self.tail_index(0.95):g} or lighter"
 
     def assumption(self, tail: float | None) -> str:
         what, side = ("largest", "above") if self.largest else ("smallest", "below")

@@ -12,7 +12,7 @@ from fractions import Fraction
 from modicum.exact.log_lattice import LogLattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate
+from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate, chosen_index
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
 from modicum.statistics import spec
@@ -98,6 +98,10 @@ class LogarithmErrorModel:
     @property
     def condition(self) -> str:
         return self.of_logs.condition and f"for the logarithms: {self.of_logs.condition}"
+
+    def tail_index(self, level: float) -> float:
+        """The index of the tail of the logarithms that the interval assumes by default."""
+        return chosen_index(self.of_logs, level)
 
     def assumption(self, tail: float | None) -> str:
         return f"Of ln(x / {self.lattice.lo:g}): {self.of_logs.assumption(tail)}"

@@ -43,6 +43,7 @@ from modicum.statistics.bounds import (
     rough_mean,
 )
 from modicum.statistics.outside import (
+    NOISE_OF_EVIDENCE,
     Clipped,
     Counted,
     NoisyTerm,
@@ -50,7 +51,8 @@ from modicum.statistics.outside import (
     Outside,
     Redrawn,
     SizedByBounds,
-    tail_in_words,
+    home_of,
+    mean_size,
 )
 from modicum.statistics.person_mean import RowMeanErrorModel, mean_of_persons
 from modicum.statistics.split import (
@@ -59,6 +61,7 @@ from modicum.statistics.split import (
     ClusterOption,
     Clusters,
 )
+from modicum.statistics.tail_index import Evidence
 from modicum.statistics.texts import documented
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
@@ -176,10 +179,6 @@ def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
-_HEAVY = 2.5  # tail indices below this are seldom seen in data of index 3: once in twenty
-_LIGHT = 6.0  # tail indices from which the number says nothing more
-
-
 @dataclass(frozen=True, slots=True)
 class MeanErrorModel(Clipped, SizedByBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
@@ -214,6 +213,15 @@ class MeanErrorModel(Clipped, SizedByBounds):
     def reach(self) -> int:
         """Largest deviation a clipped record can have."""
         return max(self.hi - self.rough, self.rough - self.lo)
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """If the bounds are about home, the mean tells the mean distance from it too."""
+        others, home = self.outside.others, home_of(self.lattice)
+        if not others:
+            return Clipped.evidence(self)
+        away = abs(float(self.value / Fraction(self.lattice.step)) - home)
+        total = max(away * float(self.counted.value) - self.noise.bound(NOISE_OF_EVIDENCE), 0.0)
+        return (mean_size(total, others, max(self.hi - home, home - self.lo)),)
 
     @property
     def value(self) -> Fraction:
@@ -253,27 +261,10 @@ class MeanErrorModel(Clipped, SizedByBounds):
             self.lattice.last - self.hi
         )
 
-    @property
-    def condition(self) -> str:
-        index = self.outside.index()
-        if index is None:
-            return "assumes tails of index 3 or lighter, not checked at this ε"
-        seen = f"; these data look like index {index:.1f}" if index < _HEAVY else ""
-        return f"assumes tails of index 3 or lighter{seen}"
-
     def assumption(self, tail: float | None) -> str:
         if tail is None:
             return self.clipped_in_words("mean", "the noise and the noisy count")
-        return tail_in_words(tail, self._seen())
-
-    def _seen(self) -> str:
-        index = self.outside.index()
-        if index is None:
-            return "The tail was not examined, or could not be measured."
-        seen = "the tail looks light"
-        if index < _LIGHT:
-            seen = f"the index looks like {index:.1f}, give or take a third"
-        return f"Up to the bounds {seen}; beyond them, no released number can tell."
+        return self.tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {

@@ -6,20 +6,29 @@ says of an answer what its released numbers say, if there is something to say.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
-from modicum.mechanisms.selection import Selection, quadrature
+from modicum.mechanisms.selection import Selection
 from modicum.release import Interval
+from modicum.statistics.tail_index import (
+    USUAL,
+    Evidence,
+    Floats,
+    PowerEvidence,
+    RadiusLaw,
+    RankEvidence,
+    assumed_index,
+    index_in_words,
+    law_of_outside,
+    surely_enough,
+    upper_quantile,
+)
 from modicum.status import OK, Status, bounds_in_steps, unseen
 
 _RARELY = 0.03
@@ -74,17 +83,12 @@ class Counted:
         return float(self.value) - self.bound(alpha)
 
 
-Floats = NDArray[np.float64]
-
 _LEAST_INDEX = 2 / 3
 _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
-_PHASES = 8
-_NODES = 24
 _RARE = 1e-3
-_HEAVIEST, _VERY_HEAVY = 1.25, 2.0
-_HEAVY = 2.6  # a lognormal of sigma 0.9 has 1.9 to 2.7
-_AS_EXPONENTIAL = 0.88  # a tail is not heavy if the index is so much of an exponential one's
-_SEEN_FROM = 0.92  # where 2 in 5 of exponential data are beyond
+_HEAVIEST = 1.25
+_NEAR = 2  # times the radii about the centre
+_SEEN = 0.95  # level of the interval that a summary shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,9 @@ class Outside:
     outside the ``widest``, and widened afterwards by the factor ``widening``. A record outside
     scores ``eta``, and the prior of a radius r is r^-power. ``seen``, if the shape of the tail was
     looked at, is about how many records are further from the centre than a released radius, and
-    this radius; ``counted``, if they were counted, a number of the records outside with ``noise``.
+    this radius; ``half``, the same of a radius about home; ``others``, if the radii are about home
+    themselves, about how many records are away from it; ``counted``, if they were counted, a number
+    of the records outside with ``noise``.
 
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
     radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
@@ -111,6 +117,8 @@ class Outside:
     widening: float = 1.0
     selection: Selection = "flip"
     seen: tuple[float, int] | None = None
+    half: tuple[float, int] | None = None
+    others: float = 0.0
     counted: int | None = None
     noise: Noise | None = None
 
@@ -188,19 +196,6 @@ class Outside:
         number = self.seen[0] if self.seen else 0.0
         return math.log(max(number * self.eta * index / self.power, math.e))
 
-    def heavy(self) -> bool:
-        """Whether the index that was seen is too small for the default interval.
-
-        From few records an exponential tail looks like a power: with e^-x of its records outside
-        it has the index x / ln(1 + x / 0.92), 2.4 at n = 1,000 and 2.9 at 10,000.
-        """
-        index = self.index()
-        if index is None:
-            return False
-        nats = self._nats(index)
-        exponential = nats / math.log1p(nats / _SEEN_FROM)
-        return index < min(_HEAVY, _AS_EXPONENTIAL * exponential)
-
     def widened(self) -> Outside:
         """Twice the radius where the tail looks so heavy that more noise is worth less clipping."""
         index = self.index()
@@ -208,19 +203,26 @@ class Outside:
 
     @property
     def status(self) -> Status:
-        """What is to be said of sums of many rows: of their range, and of the tail that was seen.
+        """What is to be said of sums of many rows: of their range."""
+        return AT_END if max(self.radii) >= self.widest else OK
 
-        A radius that was seen and is next to nothing tells that half of the records are, not that
-        the tail of the others is light.
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What was released of the tail before the bounds.
+
+        A radius about home that is far wider than those about the centre tells how far the centre
+        is from home, and nothing of the tail.
         """
-        index = self.index()
-        if max(self.radii) >= self.widest:
-            return AT_END
-        if self.seen is None:
-            return OK
-        if index is not None and not self.heavy():
-            return OK
-        return VERY_HEAVY if index is not None and index < _VERY_HEAVY else HEAVY
+        near = self.half is not None and self.half[1] <= _NEAR * max(self.radii)
+        seen = (self.seen, self.half if near else None)
+        return tuple(RankEvidence(*each) for each in seen if each is not None)
+
+    def least_index(self, evidence: tuple[Evidence, ...], alpha: float) -> float | None:
+        """[mean.13] Least index that explains all evidence; ``None`` if nothing is known."""
+        radius = max(self.radii)
+        if not radius:
+            return None
+        law = RadiusLaw(radius, self.eta, self.power, self.selection)
+        return law.least_index(evidence, alpha)
 
     def distribution(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.
@@ -231,7 +233,7 @@ class Outside:
         index = self.index()
         if index is not None:
             tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
-        return _distribution(self.power, min(tail, _LARGEST_INDEX), self.selection)
+        return law_of_outside(self.power, min(tail, _LARGEST_INDEX), self.selection)
 
     def beyond(self, tail: float, distance: float, side: int) -> tuple[Floats, Floats]:
         """Distribution of the records beyond a distance on a side, for a tail of index ``tail``.
@@ -248,9 +250,7 @@ class Outside:
     def quantile(self, alpha: float, tail: float, distance: float, side: int) -> float:
         """More records than this are beyond a distance with a probability of at most alpha."""
         numbers, probabilities = self.beyond(tail, distance, side)
-        order = np.argsort(numbers)[::-1]
-        more = np.cumsum(probabilities[order]) - probabilities[order]
-        return float(numbers[order[np.searchsorted(more, alpha, side="right") - 1]])
+        return upper_quantile(numbers, probabilities, alpha)
 
     def reach(
         self, alpha: float, tail: float, distance: float, side: int, noise: NoisyTerm
@@ -277,29 +277,9 @@ class Outside:
         return high
 
 
-@functools.lru_cache(maxsize=1024)
-def _distribution(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
-    """Exact distribution of the selection on half octaves, F(r) = F(1) r^-tail, in units of 1/eta.
-
-    It does not depend on F(1), but for the position of the candidates relative to the data: it is
-    an average over positions. Candidates further out than a cost of 50, or with 60 / eta more
-    records outside than the best, have no weight.
-    """
-    step = math.log(2) / 2
-    best = power / tail  # eta F where the score is stationary
-    near = math.ceil(math.log(1 + (60 + best) / best) / (tail * step))
-    far = math.ceil((50 + best) / (power * step))
-    places = (np.arange(_PHASES)[:, None] / _PHASES + np.arange(-near, far + 1)) * step
-    numbers = best * np.exp(-tail * places)
-    costs = numbers + power * places
-    weights = np.exp(costs.min(axis=1, keepdims=True) - costs)
-    if selection == "flip":  # the integral over arrival times, as in mechanisms/radius.py
-        nodes, node_weights = quadrature(_NODES)
-        failed = np.log1p(-(nodes[:, None, None] + 1) / 2 * weights)
-        others = np.exp(failed.sum(axis=2, keepdims=True) - failed)
-        weights = weights * np.tensordot(node_weights / 2, others, axes=1)
-    weights /= weights.sum(axis=1, keepdims=True) * _PHASES
-    return numbers.ravel(), weights.ravel()
+def home_of(lattice: Lattice) -> int:
+    """Return the lattice point nearest to zero."""
+    return min(max(0, lattice.first), lattice.last)
 
 
 FEW = Status(
@@ -330,13 +310,18 @@ BEYOND = Status(
 )
 HEAVY = Status(
     "heavy_tail",
-    "the tail looks heavy: more may have been clipped than the default interval allows for; "
-    "use interval(tail=2)",
+    "the tail looks heavy, and its index may be as small as {least:g}: the default interval allows "
+    "for {assumed:g}, but a few records may be further out; quantiles hardly depend on them",
 )
-VERY_HEAVY = Status(
-    "heavy_tail",
-    "the tail looks so heavy that a few persons may have a good part of the whole: more may have "
-    "been clipped than the default interval allows for; use interval(tail=1.2)",
+UNTOLD = Status(
+    "unseen",
+    "there are too few records for this budget to tell a light tail from one of index {least:g}: "
+    "the default interval allows for {assumed:g}, and may be too short",
+)
+UNCHECKED = Status(
+    "unseen",
+    "no released number tells how heavy the tail is: the default interval assumes an index of "
+    "{assumed:g} or more; interval(tail=2) allows for heavier tails",
 )
 AT_END = Status(
     "clipped",
@@ -419,9 +404,60 @@ class Clipped(InBounds):
         @property
         def noise(self) -> NoisyTerm: ...
 
+    order: ClassVar[int] = 1  # of the moment that the answer needs
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What was released of the tail within the bounds."""
+        return () if self.outside is None else self.outside.evidence()
+
+    def least_index(self, alpha: float) -> float | None:
+        """[mean.13] Least tail index that explains it; ``None`` if nothing is known of the tail."""
+        return None if self.outside is None else self.outside.least_index(self.evidence(), alpha)
+
+    def tail_index(self, level: float) -> float:
+        """[mean.13] The index that the interval assumes by default."""
+        least, typical = (self.least_index(alpha) for alpha in ((1 - level) / 2, 0.5))
+        return assumed_index(least, typical, self.order)
+
+    @property
+    def clips(self) -> bool:
+        """Whether a record may lie beyond the bounds."""
+        return self.outside is not None and not all(self.ended)
+
     @property
     def condition(self) -> str:
-        return "" if self.outside is None else "assumes tails of index 3 or lighter"
+        if not self.clips:
+            return ""
+        typical = self.least_index(0.5)
+        if typical is None:
+            return f"assumes tails of index {USUAL:g} or lighter, not checked"
+        assumed = self.tail_index(_SEEN)
+        looks = f"; these data look like {index_in_words(typical)}" if typical < USUAL else ""
+        return f"assumes tails of index {assumed:g} or lighter{looks}"
+
+    def tail_in_words(self, tail: float) -> str:
+        """Say what an interval assumes that allows for clipping, and what was seen of it."""
+        typical = self.least_index(0.5)
+        if typical is None:
+            return tail_in_words(tail, "No released number can check that assumption.")
+        return tail_in_words(
+            tail,
+            f"Up to the bounds the data look like {index_in_words(typical)}; beyond them, no "
+            "released number can tell.",
+        )
+
+    def tail_status(self) -> Status:
+        """Whether the default interval allows for the tail that was seen."""
+        if not self.clips:
+            return OK
+        least, typical = (self.least_index(alpha) for alpha in ((1 - _SEEN) / 2, 0.5))
+        assumed = self.tail_index(_SEEN)
+        if least is None or typical is None:
+            return UNCHECKED.filled(assumed=assumed)
+        if least >= surely_enough(self.order):
+            return OK
+        status = HEAVY if typical < surely_enough(self.order) else UNTOLD
+        return status.filled(least=least, assumed=assumed)
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -451,7 +487,10 @@ class Clipped(InBounds):
             return BEYOND.filled(records=max(self.outside.counted or 0, 0))
         room = max(self.lo - self.lattice.first, self.lattice.last - self.hi)
         most = self.outside.counted_at_most(0.02)
-        return perhaps_unseen(most, n0, self.hi - self.lo, room) if otherwise.ok else otherwise
+        if not otherwise.ok:
+            return otherwise
+        tail, far = self.tail_status(), perhaps_unseen(most, n0, self.hi - self.lo, room)
+        return tail if far.ok or tail.code == "heavy_tail" else far
 
 
 def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
@@ -463,6 +502,15 @@ def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
     if most > _GOOD_PART * n0 and room > _FAR * width:
         return UNSEEN.filled(records=round(most))
     return OK
+
+
+NOISE_OF_EVIDENCE = 0.05  # what is seen of the tail is worth that much less noise, at this level
+
+
+def mean_size(total: float, records: float, bound: int) -> PowerEvidence:
+    """What a sum of sizes of records says of their tail."""
+    records = max(records, 1.0)
+    return PowerEvidence(1, records, min(total / records / max(bound, 1), 1.0), max(bound, 1))
 
 
 ELSEWHERE = Status(
@@ -516,7 +564,7 @@ class OneValue(InBounds):
         }
 
 
-def tail_in_words(tail: float, seen: str = "No released number can check that assumption.") -> str:
+def tail_in_words(tail: float, seen: str) -> str:
     """Say what an interval assumes that allows for clipping, and what was ``seen`` of it."""
     return (
         f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "

@@ -43,7 +43,6 @@ from modicum.statistics.outside import (
     TOO_LITTLE,
     NoisyTerm,
     Outside,
-    tail_in_words,
 )
 from modicum.statistics.persons import SIZES
 from modicum.statistics.split import LEAST_FOR_COUNTS, ClusterOption, expected_records
@@ -193,6 +192,7 @@ def _scales(
     )
     (noisy,) = yield from draw("rows", mechanism)
     noise = NoisyTerm(mechanism.noise[0], 1.0)
+    outside = replace(outside, others=float(max(n0, 1)))
     rows = SumErrorModel(SIZES, 0, most, noisy, noise, *counted, outside, whole=True)
 
     return rows, (yield from _radius(deviations, away, records, schedule, n0))
@@ -283,9 +283,8 @@ class RowMeanErrorModel:
         """Whether the answer can be used; ``centred``: there was budget for a centre."""
         if self.rows.too_little(0.05) or self.total.outside is None:
             return TOO_LITTLE
-        tail = self.total.outside.status
-        otherwise = NO_CENTRE if tail.ok and not centred else tail
-        return self.total.judged(self.total.count, otherwise)
+        found = self.total.judged(self.total.count, self.total.outside.status)
+        return NO_CENTRE if found.code in {"ok", "unseen"} and not centred else found
 
     def interval(self, level: float, tail: float | None) -> Interval:
         alpha, lattice = 1 - level, self.lattice
@@ -303,13 +302,19 @@ class RowMeanErrorModel:
     def condition(self) -> str:
         return self.total.condition
 
+    def tail_index(self, level: float) -> float:
+        """The index that the interval assumes by default, of both sums."""
+        return min(self.total.tail_index(level), self.rows.tail_index(level))
+
     def assumption(self, tail: float | None) -> str:
         if tail is None:
             return (
                 "interval(tail=None) covers the noise, and assumes that no person's deviation or "
                 "number of rows is clipped."
             )
-        return f"Of what persons add up to, all their rows together: {tail_in_words(tail)}"
+        return (
+            f"Of what persons add up to, all their rows together: {self.total.tail_in_words(tail)}"
+        )
 
     def to_dict(self) -> dict[str, object]:
         return {

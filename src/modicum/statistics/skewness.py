@@ -26,10 +26,10 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting, count_away
 from modicum.statistics.outside import (
+    NOISE_OF_EVIDENCE,
     NoisyTerm,
     OneValue,
     Redrawn,
-    tail_in_words,
 )
 from modicum.statistics.spread import PowersErrorModel, find_spread
 from modicum.statistics.texts import documented
@@ -84,8 +84,8 @@ def skewness(
     {missing}
 
     Values far out are clipped, as for a variance, and may decide a skewness: the default interval
-    allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that are known to be
-    lighter, ``interval(tail=None)`` for the clipped data.
+    allows for tails of index 3 or heavier, and is wide; ``interval(tail=8)`` is for data that are
+    known to be lighter, ``interval(tail=None)`` for the clipped data.
 
     Examples
     --------
@@ -168,6 +168,11 @@ class SkewnessErrorModel(PowersErrorModel):
         most = math.sqrt(max(float(self.counted.value), 1.0))
         return Fraction(min(max(central / float(spread) ** 1.5, -most), most))
 
+    @property
+    def squared(self) -> float:
+        unit = _WEIGHTS[1] * float(self.reach) ** 3 * float(self.counted.value)
+        return (self.sums[1] - self.noise.bound(NOISE_OF_EVIDENCE)) / unit
+
     def _moments(self) -> tuple[Fraction, ...]:
         """Mean powers in units of the reach, M_k / R^k."""
         unit = self.reach**3 * self.counted.value
@@ -241,7 +246,7 @@ class SkewnessErrorModel(PowersErrorModel):
     def assumption(self, tail: float | None) -> str:
         if tail is None:
             return self.clipped_in_words("skewness", "the noise and the noisy count")
-        return tail_in_words(tail)
+        return self.tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {

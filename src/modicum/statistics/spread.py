@@ -16,10 +16,11 @@ error model holds released quantities and public noise distributions only.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
@@ -39,6 +40,7 @@ from modicum.statistics.bounds import (
     rough_mean,
 )
 from modicum.statistics.outside import (
+    NOISE_OF_EVIDENCE,
     Clipped,
     Counted,
     NoisyTerm,
@@ -46,8 +48,8 @@ from modicum.statistics.outside import (
     Outside,
     Redrawn,
     share_of_sums,
-    tail_in_words,
 )
+from modicum.statistics.tail_index import Evidence, PowerEvidence
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status
 from modicum.summaries.sums import ClippedSquares
@@ -230,6 +232,20 @@ class PowersErrorModel(Clipped):
         """Largest distance of a clipped record from the rough mean."""
         return max(self.hi - self.rough.value, self.rough.value - self.lo)
 
+    order: ClassVar[int] = 2
+
+    @property
+    @abstractmethod
+    def squared(self) -> float:
+        """The mean square, in units of the squared reach, less what noise may have added."""
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The mean square tells of the tail too, and wherever the data are."""
+        rows = max(float(self.counted.value), 1.0)
+        records = min(max(self.outside.others, 1.0), rows) if self.outside.others else rows
+        share = min(max(self.squared * rows / records, 0.0), 1.0)
+        return (*Clipped.evidence(self), PowerEvidence(2, records, share, max(self.reach, 1)))
+
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
@@ -268,6 +284,11 @@ class VarianceErrorModel(PowersErrorModel):
             return Fraction(0)
         share = Fraction(self.sums[0], max(sum(self.sums), 1))
         return self.reach**2 * min(max(share, Fraction(0)), Fraction(1))
+
+    @property
+    def squared(self) -> float:
+        s1, s2 = (max(float(each), 0.0) for each in self.sums)
+        return share_of_sums(s1 - self.noise.bound(NOISE_OF_EVIDENCE), s2, 0.0)
 
     @property
     def deviation(self) -> Fraction:
@@ -336,7 +357,7 @@ class VarianceErrorModel(PowersErrorModel):
                 f"interval(tail={tail:g}) assumes next to nothing: under such a tail no finite "
                 f"{what} need exist, so only the public range bounds it from above."
             )
-        return tail_in_words(tail)
+        return self.tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {

@@ -43,13 +43,12 @@ from modicum.statistics.bounds import (
     count_some,
     draw_radii,
     find_home,
-    home_of,
     look_elsewhere,
 )
 from modicum.statistics.outside import (
     APART,
     FEW,
-    HEAVY,
+    NOISE_OF_EVIDENCE,
     TOO_LITTLE,
     Clipped,
     Counted,
@@ -57,7 +56,8 @@ from modicum.statistics.outside import (
     Outside,
     Redrawn,
     SizedByBounds,
-    tail_in_words,
+    home_of,
+    mean_size,
 )
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
@@ -72,6 +72,7 @@ from modicum.statistics.split import (
     first_reduction,
     sum_schedule,
 )
+from modicum.statistics.tail_index import Evidence
 from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.base import RecordRule
@@ -197,11 +198,13 @@ def _by_radius(
         _SMALL * radius >= outside.widest and not here.counts
     ):  # so few records could hardly vouch for a radius
         return (yield from _over_the_range(here, n0, counted, OK))
-    # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
-    seen = replace(outside, seen=half)
-    error_model = yield from _within(here, seen.widened() if here.rule else outside, n0, counted)
-    status = seen.status if here.rule else HEAVY if seen.heavy() else OK
+    others = max(n0, 1) if place.atom is None else place.atom.found
+    outside = replace(outside, half=half, others=float(others))
+    if here.rule:
+        outside = replace(outside, seen=half).widened()
+    error_model = yield from _within(here, outside, n0, counted)
+    status = outside.status if here.rule else OK
     return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, status))
 
 
@@ -346,6 +349,14 @@ class SumErrorModel(Clipped, SizedByBounds):
     def counted(self) -> Counted:
         return Counted(Fraction(self.count), (self.count_noise,))
 
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Of values on one side of zero the sum tells their mean size too."""
+        found = Clipped.evidence(self)
+        if self.outside is None or not self.outside.others:
+            return found
+        total = max(abs(self.noisy) - self.noise.bound(NOISE_OF_EVIDENCE), 0.0)
+        return (*found, mean_size(total, self.outside.others, max(self.hi, -self.lo)))
+
     @property
     def value(self) -> Fraction:
         return self._steps * Fraction(self.lattice.step)
@@ -388,7 +399,7 @@ class SumErrorModel(Clipped, SizedByBounds):
             return "interval() covers the noise and assumes nothing: no value is clipped."
         if tail is None:
             return self.clipped_in_words("sum", "the noise")
-        return tail_in_words(tail)
+        return self.tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
         return {
