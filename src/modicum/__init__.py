@@ -18,6 +18,7 @@ _SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
 _HOMES = {
     "modicum.array_release": {"ArrayRelease", "GroupedRelease", "Intervals"},
     "modicum.curator": {"Curator"},
+    "modicum.difference": {"Difference"},
     "modicum.errors": {
         "AccessDeniedError",
         "BudgetExceeded",

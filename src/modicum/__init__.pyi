@@ -17,6 +17,7 @@ from modicum.array_release import ArrayRelease as ArrayRelease
 from modicum.array_release import GroupedRelease as GroupedRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.curator import Curator as Curator
+from modicum.difference import Difference as Difference
 from modicum.errors import AccessDeniedError as AccessDeniedError
 from modicum.errors import BudgetExceeded as BudgetExceeded
 from modicum.errors import InvalidArgument as InvalidArgument
@@ -90,6 +91,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Curator",
+    "Difference",
     "Filter",
     "GroupBy",
     "GroupedRelease",

@@ -213,6 +213,7 @@ class Statistics:
         step: float | None = None,
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        population: bool = False,
     ) -> Release:
         """Release the mean of a column, with no bounds to guess.
 
@@ -569,6 +570,7 @@ class GroupStatistics:
         step: float | None = None,
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        population: bool = False,
     ) -> GroupedRelease:
         """Release the mean of a column, with no bounds to guess.
 

@@ -202,6 +202,8 @@ class Record:
         count as they are, or as the unit says.
     groups_found : int or None
         In how many groups a person counts at most, at random, if that was found.
+    population : bool
+        Whether what an interval for the population takes was bought.
     """
 
     statistic: str
@@ -222,6 +224,7 @@ class Record:
     found: bool = field(default=False, kw_only=True)
     limit: int | None = field(default=None, kw_only=True)
     groups_found: int | None = field(default=None, kw_only=True)
+    population: bool = field(default=False, kw_only=True)
 
     @property
     def neighbours(self) -> str:
@@ -406,12 +409,39 @@ class Release(Record):
         most = float_info.max
         return Interval(*(min(max(end, -most), most) for end in (lower, upper)))
 
+    def confidence_interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
+        """Interval for the population of which the rows are a random sample.
+
+        It covers the sampling error, and what :meth:`interval` covers. Both are computed from
+        released quantities only, at no cost.
+
+        Parameters
+        ----------
+        level : float
+            Confidence over the sample and the mechanism's randomness, in (0, 1). As that of all
+            intervals for means of samples it is asymptotic: that of few or very skewed rows is
+            lower.
+        tail : float or None
+            As for :meth:`interval`.
+
+        Raises
+        ------
+        InvalidArgument
+            If the variance of the data was not bought, as by ``mean(..., population=True)``; if a
+            person may own several rows; or if an argument is out of range.
+        """
+        check_confidence(level, tail)
+        found: Interval = population_law(self, 1 - level, tail).interval(1 - level)
+        return found
+
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.release/2``).
 
         Exact rationals are strings such as ``"1/50"``.
         """
-        answer = {"value": self.value, "interval": list(self.interval())}
+        answer: dict[str, object] = {"value": self.value, "interval": list(self.interval())}
+        if self.population:
+            answer["confidence_interval"] = list(self.confidence_interval())
         return self._json("modicum.release/2", answer, indent)
 
     def __str__(self) -> str:
@@ -420,9 +450,32 @@ class Release(Record):
         lines = [
             *self._head(f"{self.value:,.6g}"),
             f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
-            *self._terms(),
         ]
+        if self.population:
+            lower, upper = self.confidence_interval()
+            lines.append(
+                f"  population     [{lower:,.6g}, {upper:,.6g}]  (95 %, of a random sample)"
+            )
+        lines += self._terms()
         return "\n".join(lines)
+
+
+def population_law(release: Release, alpha: float, tail: float | None) -> Any:
+    """Return the distribution of the errors about the population, or say how to buy it."""
+    if release.unit.rows > 1 or release.unit.whole:
+        raise InvalidArgument(
+            f"the records of {release.unit} are not independent: a confidence interval is for a "
+            "unit of one row, or of persons whose rows are combined"
+        )
+    law = getattr(release.error_model, "error_law", None)
+    found = law and law(alpha, tail, population=True)
+    if found is None:
+        raise InvalidArgument(
+            f"this {release.statistic} has no confidence interval for a population: ask for "
+            "mean(..., population=True), which buys the variance of the clipped data; interval() "
+            "is for the data at hand"
+        )
+    return found
 
 
 def check_confidence(level: object, tail: object) -> None:

@@ -769,6 +769,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
@@ -798,6 +799,10 @@ def mean(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted,
+        for the mean of the population that they come from. It takes the variance of the clipped
+        data, for 8 % of ε or less, the less the more rows there are.
 
     Returns
     -------

@@ -41,6 +41,8 @@ class Options:
 
     ranged: ClassVar[bool] = True
     """Whether a public range goes with them, and not only cuts that imply one."""
+    population: ClassVar[bool] = False
+    """Whether the answer is about a population, of which the records are a random sample."""
 
     @property
     def spare(self) -> Fraction:
@@ -181,6 +183,7 @@ class Row(Generic[Chosen, R_co]):
             options,
             options.ranged and not found,
             self.turn,
+            population=options.population,
             begin_of_persons=of_persons,
         )
 
