@@ -19,8 +19,9 @@ from modicum.release import (
     Interval,
     Release,
     check_confidence,
+    check_sample,
+    law_of,
     note_text,
-    population_law,
     sealed,
 )
 
@@ -71,17 +72,14 @@ class Difference:
     def interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
         """Interval for the difference of the statistics of the data at hand.
 
+        Statistics with an argument ``level`` have an end at sqrt(level) if that was not less:
+        0.975 serves for 95 %.
+
         Parameters and errors are those of :meth:`Release.interval
         <modicum.release.Release.interval>`.
         """
         check_confidence(level, tail)
-        alpha = (1 - level) / 2
-        makers = [getattr(each.error_model, "error_law", None) for each in self._both]
-        laws = [make(alpha, tail, population=False) for make in makers if make]
-        if len(laws) == 2 and None not in laws:
-            return _cut(laws[0].minus(laws[1]).interval(1 - level))
-        one, other = (each.interval(math.sqrt(level), tail) for each in self._both)
-        return _cut(Interval(one.lower - other.upper, one.upper - other.lower))
+        return self._between(level, tail, population=False)
 
     def confidence_interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
         """Interval for the difference of the populations of which the rows are random samples.
@@ -95,8 +93,19 @@ class Difference:
                 f"samples that share persons are not independent, and {self.first.unit} may be in "
                 "several groups: max_groups=1 keeps one group of each"
             )
-        one, other = (population_law(each, (1 - level) / 2, tail) for each in self._both)
-        return _cut(one.minus(other).interval(1 - level))
+        for each in self._both:
+            check_sample(each)
+        return self._between(level, tail, population=True)
+
+    def _between(self, level: float, tail: float | None, *, population: bool) -> Interval:
+        laws = [law_of(each, (1 - level) / 2, tail, population=population) for each in self._both]
+        if None not in laws:
+            return _cut(laws[0].minus(laws[1]).interval(1 - level))
+        one, other = (
+            (each.confidence_interval if population else each.interval)(math.sqrt(level), tail)
+            for each in self._both
+        )
+        return _cut(Interval(one.lower - other.upper, one.upper - other.lower))
 
     @property
     def _both(self) -> tuple[Release, Release]:

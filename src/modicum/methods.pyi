@@ -246,6 +246,7 @@ class Statistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> Release:
         """Release the median of a column, with no bounds to guess.
 
@@ -312,6 +313,7 @@ class Statistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> Release:
         """Release the q-quantile of a column, with no bounds to guess.
 
@@ -587,6 +589,7 @@ class GroupStatistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> GroupedRelease:
         """Release the median of a column, with no bounds to guess.
 
@@ -637,6 +640,7 @@ class GroupStatistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> GroupedRelease:
         """Release the q-quantile of a column, with no bounds to guess.
 

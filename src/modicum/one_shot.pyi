@@ -1036,6 +1036,7 @@ def median(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1064,6 +1065,10 @@ def median(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1330,6 +1335,7 @@ def quantile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1364,6 +1370,10 @@ def quantile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional

@@ -427,11 +427,23 @@ class Release(Record):
         Raises
         ------
         InvalidArgument
-            If the variance of the data was not bought, as by ``mean(..., population=True)``; if a
+            If it was not bought by ``population=True`` of a mean, a median or a quantile; if a
             person may own several rows; or if an argument is out of range.
         """
         check_confidence(level, tail)
-        found: Interval = population_law(self, 1 - level, tail).interval(1 - level)
+        check_sample(self)
+        found: Interval | None = None
+        law = law_of(self, 1 - level, tail, population=True)
+        if law is not None:
+            found = law.interval(1 - level)
+        elif drawn := getattr(self.error_model, "population_interval", None):
+            found = drawn(level)
+        if found is None:
+            raise InvalidArgument(
+                f"this {self.statistic} has no confidence interval for a population, which mean, "
+                "median and quantile draw if they are asked for with population=True; interval() "
+                "is for the data at hand"
+            )
         return found
 
     def to_json(self, indent: int | None = None) -> str:
@@ -460,22 +472,19 @@ class Release(Record):
         return "\n".join(lines)
 
 
-def population_law(release: Release, alpha: float, tail: float | None) -> Any:
-    """Return the distribution of the errors about the population, or say how to buy it."""
+def law_of(release: Release, alpha: float, tail: float | None, *, population: bool) -> Any:
+    """Return the distribution of the errors of an answer, or ``None`` if it is not known."""
+    make = getattr(release.error_model, "error_law", None)
+    return make and make(alpha, tail, population=population)
+
+
+def check_sample(release: Release) -> None:
+    """Refuse a release whose records are no random sample."""
     if release.unit.rows > 1 or release.unit.whole:
         raise InvalidArgument(
             f"the records of {release.unit} are not independent: a confidence interval is for a "
             "unit of one row, or of persons whose rows are combined"
         )
-    law = getattr(release.error_model, "error_law", None)
-    found = law and law(alpha, tail, population=True)
-    if found is None:
-        raise InvalidArgument(
-            f"this {release.statistic} has no confidence interval for a population: ask for "
-            "mean(..., population=True), which buys the variance of the clipped data; interval() "
-            "is for the data at hand"
-        )
-    return found
 
 
 def check_confidence(level: object, tail: object) -> None:

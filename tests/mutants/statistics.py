@@ -227,6 +227,14 @@ FAULTS = (
         _AUDIT,
     ),
     Fault(
+        "population-ranks",
+        "The ends of a quantile's interval for a population are those for the data.",
+        "statistics/quantile.py:RankPlan.for_sample",
+        "shift=max(shift, self.shift)",
+        "shift=self.shift",
+        "statistics/test_population.py",
+    ),
+    Fault(
         "population-sampling",
         "The sampling error of a mean is 30 % too small.",
         "statistics/population.py:sampled",

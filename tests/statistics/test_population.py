@@ -12,7 +12,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
 from modicum.statistics.outside import Counted, NoisyTerm
-from modicum.statistics.population import Squares, largest_variance
+from modicum.statistics.population import Squares, largest_variance, sample_shift
 
 SHAPES = {
     "normal": (lambda rng, n: rng.normal(size=n), 0.0),
@@ -28,7 +28,7 @@ def released(x, cost, seed, **options):
     )
 
 
-def covered(shape, n, cost, releases=120):
+def covered(shape, n, cost, releases=80):
     """Share of intervals that hold the mean of the population, and of their inner 65 %."""
     make, truth = SHAPES[shape]
     hits = []
@@ -99,7 +99,7 @@ def test_ugly_data_have_finite_intervals(shape, cost) -> None:
 def test_it_has_to_be_bought() -> None:
     x = np.random.default_rng(0).normal(size=3000)
     for found in (released(x, 1, 0), mo.sum(x, epsilon=1), mo.median(x, epsilon=1)):
-        with pytest.raises(InvalidArgument, match=r"mean\(\.\.\., population=True\)"):
+        with pytest.raises(InvalidArgument, match="asked for with population=True"):
             found.confidence_interval()
         assert "population" not in str(found)
     with pytest.raises(InvalidArgument, match="level"):
@@ -146,6 +146,42 @@ def test_persons_with_one_record_each_are_not() -> None:
     assert lower < 3 < upper
     assert "population     [" in str(found)
     assert '"confidence_interval": [' in found.to_json()
+
+
+@pytest.mark.parametrize("q", [0.5, 0.9])
+@pytest.mark.parametrize("cost", [1, "0.1"], ids=["ε", "ρ"])
+def test_a_quantile_holds_that_of_the_population(q, cost) -> None:
+    """The interval for the data alone misses it, for it is far narrower."""
+    hits, alone = [], []
+    for k in range(30):
+        x = np.random.default_rng([k, 8]).exponential(size=60_000)
+        for population, into in ((True, hits), (False, alone)):
+            budget = mo.pure(cost) if isinstance(cost, int) else mo.zcdp(cost)
+            curator = mo.Curator(x, budget=budget, entropy=SeededEntropy(f"{k}"))
+            found = curator.quantile(q=q, within=(-1e6, 1e6), budget=budget, population=population)
+            lower, upper = found.interval()
+            into.append(lower <= -np.log(1 - q) <= upper)
+            if population:
+                assert found.confidence_interval() == (lower, upper)
+                assert found.confidence_interval(0.99) == (-1e6, 1e6)
+    assert np.mean(hits) >= 0.95
+    assert np.mean(alone) < np.mean(hits)
+    assert q != 0.5 or np.mean(alone) < 0.8
+
+
+def test_the_ranks_of_a_sample_are_no_fewer_than_sampling_alone_takes() -> None:
+    for rows, q in ((1e3, 0.5), (1e6, 0.5), (1e6, 0.9), (500, 0.99)):
+        sharp = sample_shift(Fraction(str(q)), rows, 1e6, 0.0, 0.025)
+        deviation = np.sqrt(rows * q * (1 - q))
+        assert 1.8 * deviation < sharp < 2.2 * deviation + 2
+        assert sample_shift(Fraction(str(q)), rows, 0.1, 5.0, 0.025) > sharp + 30
+    # Where nothing is sampled, what remains is the shift of the data alone.
+    assert sample_shift(Fraction(1, 2), 1.0, 0.1, 5.0, 0.025) == pytest.approx(87, abs=2)
+
+
+def test_a_median_for_a_population_draws_its_ends() -> None:
+    with pytest.raises(InvalidArgument, match="leave level out"):
+        query.median("x", epsilon=1, level=None, population=True)
 
 
 def test_the_largest_variance_is_that_of_two_ends() -> None:

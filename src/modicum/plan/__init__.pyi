@@ -1041,6 +1041,7 @@ def median(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     unit: Unit | None = None,
 ) -> Plan:
     """Plan a median: the error, or the ε or the number of rows that an error needs.
@@ -1061,6 +1062,10 @@ def median(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1336,6 +1341,7 @@ def quantile(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     unit: Unit | None = None,
 ) -> Plan:
     """Plan a quantile: the error, or the ε or the number of rows that an error needs.
@@ -1362,6 +1368,10 @@ def quantile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}

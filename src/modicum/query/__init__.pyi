@@ -918,6 +918,7 @@ def median(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the median of a column, with no bounds to guess.
 
@@ -942,6 +943,10 @@ def median(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
 
     Returns
     -------
@@ -1170,6 +1175,7 @@ def quantile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the q-quantile of a column, with no bounds to guess.
 
@@ -1200,6 +1206,10 @@ def quantile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
 
     Returns
     -------

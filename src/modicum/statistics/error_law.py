@@ -21,7 +21,7 @@ from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.base import Floats
 from modicum.release import Interval
 
-_CELLS = 1 << 13  # of the sizes of all errors together
+_CELLS = 1 << 12  # of the sizes of all errors together
 _RARE = 1e-4  # of a probability of error, for what lies off the grid
 
 

@@ -123,9 +123,7 @@ def mean(
 
 def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOption:
     """Read the arguments of a mean."""
-    if not isinstance(population, bool):
-        raise InvalidArgument(f"population must be True or False, got {population!r}")
-    if population and method != "adaptive":
+    if spec.checked_population(population) and method != "adaptive":
         raise InvalidArgument(
             f"population=True is for method='adaptive', got method={method!r}"
             + "; its confidence_interval() needs nothing more" * (method == "bounded")

@@ -1,6 +1,7 @@
-"""Intervals for the mean of a population, of which the rows of a table are a random sample.
+"""Intervals for a population, of which the rows of a table are a random sample.
 
-Sampling adds an error with the variance of the clipped data, divided by the number of rows:
+The ends of an interval for a quantile are drawn further out (:func:`sample_shift`). To a mean
+sampling adds an error with the variance of the clipped data, divided by the number of rows:
 
 [population.1] squares  with a small part of the budget, the sum of squares about the middle of the
                         clipping bounds, less half of the largest;
@@ -33,13 +34,14 @@ from modicum.statistics.error_law import (
     NormalPart,
     Reach,
     noise_parts,
+    normal_above,
 )
 from modicum.statistics.outside import Clipped, Counted, NoisyTerm, OneValue, Outside
 from modicum.statistics.split import expected_records
 from modicum.summaries.sums import ClippedSquares, ClippedSum
 
 _MOST, _ROOT, _LEAST = 0.08, 4.0, 1 / 256  # strength of the squares: most, times N^(-1/2), least
-_NODES = 48
+_NODES = 24
 _AWAY = 8.0  # standard deviations of the noise of a variance, beyond which it is not looked for
 _ROUNDS = 8
 
@@ -161,7 +163,7 @@ class Sampling:
                 break
             end = mean + (1 if side else -1) * widened.bound(alpha) / self.step
             at, before = (min(end, middle) if side else max(end, middle)), at
-            if abs(at - before) <= 0.01 * abs(at - mean):
+            if abs(at - before) <= 0.02 * abs(at - mean):
                 break
         return widened
 
@@ -282,3 +284,49 @@ def law_of_one_value(
     wide = model.hi - model.lo + 0.5
     below, above = (Reach((), (wide + share * room) * lattice.step) for room in rooms)
     return ErrorLaw(centre, below, above, (lattice.lo, lattice.hi), spent)
+
+
+SAMPLE_ROOM = 1 << 16  # ranks on each side that samples of up to 10^9 rows need
+_LARGE = 50.0  # standard deviation from which a binomial number counts as normal
+
+
+def sample_shift(q: Fraction, rows: float, rate: float, ends: float, alpha: float) -> int:
+    """[quantile.18] How far beyond rank q n the draw of an end aims for a sample of so many rows.
+
+    Of a sample B rows are below the population's quantile, and an end that is not beyond it has a
+    loss of at least shift - (B - q n). The least shift is returned for which E min(1, e^(ends -
+    rate loss)) <= alpha on both sides, B being binomial.
+    """
+    deviations, masses = _binomial(float(q), rows)
+    low, high = 0.0, 1.0
+
+    def missed(shift: float) -> float:
+        logs = ends - rate * (shift - np.stack([deviations, -deviations]))
+        return float((np.exp(np.minimum(logs, 0.0)) @ masses).max())
+
+    while missed(high) > alpha:
+        low, high = high, 2 * high
+    while high - low > 0.5:
+        middle = (low + high) / 2
+        low, high = (middle, high) if missed(middle) > alpha else (low, middle)
+    return math.ceil(high)
+
+
+def _binomial(q: float, rows: float) -> tuple[Floats, Floats]:
+    """Return deviations of a binomial number from its mean, and their probabilities.
+
+    Of a large variance they are those of a normal one in cells, each moved to its outer end.
+    """
+    n, deviation = math.ceil(rows), math.sqrt(rows * q * (1 - q))
+    if deviation > _LARGE:
+        ends = np.linspace(-8.0, 8.0, 1601)
+        masses = -np.diff(normal_above(ends))
+        outer = np.where(ends[1:] > 0, ends[1:], ends[:-1]) * deviation
+        return outer, masses / masses.sum()
+    span = math.ceil(12 * deviation + 40)
+    numbers = range(max(0, math.floor(n * q) - span), min(n, math.ceil(n * q) + span) + 1)
+    logs = np.array([math.lgamma(k + 1) + math.lgamma(n - k + 1) for k in numbers])
+    number = np.array(numbers, dtype=np.float64)
+    logs = number * math.log(q) + (n - number) * math.log1p(-q) - logs
+    weights = np.exp(logs - logs.max())
+    return number - n * q, weights / weights.sum()

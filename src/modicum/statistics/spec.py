@@ -98,6 +98,13 @@ def checked_level(level: object) -> float | None:
     return float(level)  # type: ignore[arg-type]
 
 
+def checked_population(population: object) -> bool:
+    """Read whether a question is about a population."""
+    if not isinstance(population, bool):
+        raise InvalidArgument(f"population must be True or False, got {population!r}")
+    return population
+
+
 Chosen = TypeVar("Chosen", bound=Options)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 _Answer = Callable[[Any, Any, Event, Chosen], Steps[Estimate[R_co]]]
