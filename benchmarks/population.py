@@ -88,8 +88,9 @@ class Cell:
 
     @property
     def row(self) -> list[str]:
-        if not self.usable:
-            return [self.shape, f"{self.n:,}", self.epsilon, "0%", "-", f"{self.plain:.1%}", "-"]
+        if self.usable < LEAST_USABLE:  # the releases say so, and the width is that of the range
+            usable = f"{self.usable:.0%}"
+            return [self.shape, f"{self.n:,}", self.epsilon, usable, "-", f"{self.plain:.1%}", "-"]
         shares = (f"{each:.1%}" for each in (self.covered, self.plain))
         return [
             self.shape,

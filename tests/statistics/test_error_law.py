@@ -62,8 +62,10 @@ def test_any_noise_adds_up_as_in_a_simulation(noise) -> None:
 
 def test_a_difference_adds_each_side_to_the_other() -> None:
     clipped = DiscretePart(np.array([50.0]), np.ones(1))
-    first = ErrorLaw(100.0, Reach((LAPLACE,)), Reach((LAPLACE, clipped)), (0.0, 1000.0), 0.01)
-    second = ErrorLaw(40.0, Reach((LAPLACE,)), Reach((LAPLACE,), 5.0), (0.0, 1000.0), 0.01)
+    first = ErrorLaw(
+        100.0, 100.0, Reach((LAPLACE,)), Reach((LAPLACE, clipped)), (0.0, 1000.0), 0.01
+    )
+    second = ErrorLaw(40.0, 40.0, Reach((LAPLACE,)), Reach((LAPLACE,), 5.0), (0.0, 1000.0), 0.01)
     lower, upper = first.minus(second).interval(0.07)
     half = Reach((LAPLACE, LAPLACE)).bound(0.025)
     assert lower == pytest.approx(60 - half - 5, abs=0.2)
@@ -71,6 +73,20 @@ def test_a_difference_adds_each_side_to_the_other() -> None:
     assert 2 * Reach((LAPLACE,)).bound(0.0125) > 1.7 * half  # what a union bound takes
     # A square root of squared widths falls short.
     assert math.sqrt(2) * Reach((LAPLACE,)).bound(0.2) < 0.92 * Reach((LAPLACE, LAPLACE)).bound(0.2)
+
+
+def test_the_rarest_errors_have_a_bound_too() -> None:
+    bounds = [Reach((LAPLACE, NORMAL)).bound(10.0**-k) for k in range(1, 17)]
+    assert bounds == sorted(bounds)
+    assert laplace_and_normal(bounds[7], 10.0, 10.0) < 1e-8
+    assert bounds[15] > 10 * math.log(1e16)
+
+
+def test_an_interval_holds_the_value_though_the_law_is_about_another() -> None:
+    law = ErrorLaw(0.0, 100.0, Reach((LAPLACE,)), Reach((LAPLACE,)), (0.0, 1000.0), 0.0)
+    lower, upper = law.interval(0.05)
+    assert lower == 0.0
+    assert upper == pytest.approx(100 + 10 * math.log(20), abs=0.2)
 
 
 def test_nothing_to_add_is_no_error() -> None:

@@ -425,7 +425,14 @@ class BoundedErrorModel(_RangeErrorModel):
             return None
         sums, box = (self.left, self.right), self.ends(0.5 * SPENT * alpha)
         return law_over_the_range(
-            self.lattice, sums, noise, box, self.squares, alpha, population=population
+            self.lattice,
+            float(self.value),
+            sums,
+            noise,
+            box,
+            self.squares,
+            alpha,
+            population=population,
         )
 
     @property

@@ -22,6 +22,7 @@ from modicum.mechanisms.base import Floats
 from modicum.release import Interval
 
 _CELLS = 1 << 12  # of the sizes of all errors together
+_RAREST = 1e-9
 _RARE = 1e-4  # of a probability of error, for what lies off the grid
 
 
@@ -125,8 +126,12 @@ class Reach:
         """Return what it exceeds with a probability of at most ``alpha``.
 
         [population.2] A part within ((i - 1) h, i h] counts as i h, which is no less, and what lies
-        off the grid counts as an error.
+        off the grid counts as an error. The transform has not the places for the rarest errors:
+        their bound is the sum of those of all parts.
         """
+        if alpha < _RAREST:
+            each = alpha / max(len(self.parts), 1)
+            return sum(part.extent(each)[1] for part in self.parts) + self.more
         rare = _RARE * alpha
         extents = [part.extent(rare) for part in self.parts]
         whole = sum(high - low for low, high in extents)
@@ -152,10 +157,11 @@ class Reach:
 class ErrorLaw:
     """The errors of an answer in the unit of the data, on both sides of it.
 
-    ``ends`` are public, and the truth is between them. What is bounded, and not added, holds but
-    for a probability of ``spent``.
+    They are about a ``centre``, near which the released ``value`` is. ``ends`` are public, and the
+    truth is between them. What is bounded, and not added, holds but for a probability of ``spent``.
     """
 
+    value: float
     centre: float
     below: Reach
     above: Reach
@@ -163,22 +169,26 @@ class ErrorLaw:
     spent: float
 
     @classmethod
-    def anywhere(cls, lattice: Lattice, centre: float) -> ErrorLaw:
+    def anywhere(cls, lattice: Lattice, value: float) -> ErrorLaw:
         """Return that of an answer that says nothing."""
         nothing = Reach((), 2 * (lattice.hi - lattice.lo))
-        return cls(centre, nothing, nothing, (lattice.lo, lattice.hi), 0.0)
+        return cls(value, value, nothing, nothing, (lattice.lo, lattice.hi), 0.0)
 
     def interval(self, alpha: float) -> Interval:
-        """Return an interval that is missed with a probability of at most alpha > ``spent``."""
+        """Return an interval that is missed with a probability of at most alpha > ``spent``.
+
+        It holds the value.
+        """
         side, (low, high) = (alpha - self.spent) / 2, self.ends
         return Interval(
-            max(min(self.centre - self.below.bound(side), high), low),
-            min(max(self.centre + self.above.bound(side), low), high),
+            min(max(self.centre - self.below.bound(side), low), self.value),
+            max(min(self.centre + self.above.bound(side), high), self.value),
         )
 
     def minus(self, other: ErrorLaw) -> ErrorLaw:
         """Return the law of a difference of answers with independent errors [population.5]."""
         return ErrorLaw(
+            self.value - other.value,
             self.centre - other.centre,
             self.below.plus(other.above),
             self.above.plus(other.below),

@@ -224,7 +224,7 @@ class Deviations(Clipped):
             if population:
                 reach = sampling.added(centre / step, side, reach, (alpha - spent) / 2)
             sides.append(reach)
-        return ErrorLaw(centre, sides[0], sides[1], (lattice.lo, lattice.hi), spent)
+        return ErrorLaw(centre, centre, sides[0], sides[1], (lattice.lo, lattice.hi), spent)
 
     def _clipped(self, side: int, tail: float, unit: float) -> DiscretePart:
         """How much the clipping of a side takes off the mean."""
@@ -236,6 +236,7 @@ class Deviations(Clipped):
 
 def law_over_the_range(
     lattice: Lattice,
+    value: float,
     sums: tuple[int, int],
     noise: Noise,
     box: tuple[float, float],
@@ -254,7 +255,7 @@ def law_over_the_range(
     spent = SPENT * alpha
     mean = lo + width * min(max(sums[0] / max(sum(sums), 1), 0.0), 1.0)
     if counted.least(0.5 * spent) <= 0:
-        return ErrorLaw.anywhere(lattice, mean * step)
+        return ErrorLaw.anywhere(lattice, value)
     shares = (hi - box[0]) / width, (box[1] - lo) / width
     factors = [min(max(share, 0.0), 1.0) / count for share in shares]
     off = math.hypot(*factors) * math.sqrt(noise.variance)
@@ -263,11 +264,11 @@ def law_over_the_range(
     if population:
         sampling = Sampling(squares, lo, hi, counted, off, step)
         sides = [sampling.added(mean, side, reach, (alpha - spent) / 2) for side in (0, 1)]
-    return ErrorLaw(mean * step, sides[0], sides[1], (lattice.lo, lattice.hi), spent)
+    return ErrorLaw(value, mean * step, sides[0], sides[1], (lattice.lo, lattice.hi), spent)
 
 
 def law_of_one_value(
-    model: OneValue, centre: float, alpha: float, tail: float | None, *, population: bool
+    model: OneValue, value: float, alpha: float, tail: float | None, *, population: bool
 ) -> ErrorLaw:
     """Return the law where all but a few records have one value [population.8].
 
@@ -283,7 +284,7 @@ def law_of_one_value(
     rooms = model.lo - lattice.first, lattice.last - model.hi
     wide = model.hi - model.lo + 0.5
     below, above = (Reach((), (wide + share * room) * lattice.step) for room in rooms)
-    return ErrorLaw(centre, below, above, (lattice.lo, lattice.hi), spent)
+    return ErrorLaw(value, value, below, above, (lattice.lo, lattice.hi), spent)
 
 
 SAMPLE_ROOM = 1 << 16  # ranks on each side that samples of up to 10^9 rows need
