@@ -163,7 +163,7 @@ def test_the_signatures_and_documents_are_those_of_the_questions() -> None:
     question = inspect.signature(mo.query.mean)
     for function, first in ((mo.mean, "table"), (mo.Curator.mean, "self")):
         names = list(inspect.signature(function).parameters)
-        more = ["unit", "ledger", "account", "key"] if first == "table" else []
+        more = ["where", "unit", "ledger", "account", "key"] if first == "table" else []
         assert names == [first, *question.parameters, *more]
         assert function.__doc__.startswith("Release the mean")
 

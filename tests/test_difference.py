@@ -94,3 +94,16 @@ def test_persons_in_several_groups_are_no_independent_samples() -> None:
     assert "population" not in str(between)
     with pytest.raises(InvalidArgument, match="several groups"):
         between.confidence_interval()
+
+
+def test_groups_by_several_columns_are_told_apart_by_their_tuples() -> None:
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame({"a": ["x", "y"] * 3000, "b": [1, 1, 2, 2] * 1500})
+    table["v"] = rng.normal(10, 1, 6000)
+    groups = mo.Curator(table, budget=mo.pure(2)).group_by(
+        "a", "b", keys=[("x", 1), ("y", 1), ("x", 2), ("y", 2)]
+    )
+    between = groups.mean("v", epsilon=2, population=True).difference(("x", 1), ("y", 2))
+    lower, upper = between.confidence_interval()
+    assert lower < between.value < upper
+    assert "a, b " in str(between)

@@ -15,6 +15,8 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.group_by import GroupBy
 from modicum.privacy.accountant import total
 from modicum.privacy.event import ApproxDP
+from modicum.serialise import from_text, to_text
+from tests.sources.test_distributed import Cluster
 
 WITHIN = (-1e9, 1e9)
 RNG = np.random.default_rng(1)
@@ -324,3 +326,105 @@ def test_group_by_shows_no_data_and_names_its_methods() -> None:
     assert repr(groups) == "GroupBy('firm', 1 keys)"
     assert GroupBy.mean.__qualname__ == "GroupBy.mean"
     assert "GroupedRelease" in GroupBy.mean.__doc__
+
+
+# Keys of several columns.
+
+YEARS = [2024, 2025]
+SALES = pd.DataFrame(
+    {
+        "region": ["N", "S", "N", None, "S", "N"] * 500,
+        "year": [2024, 2025, 2025, 2024, 2025, 2024] * 500,
+        "day": pd.to_datetime(["2024-01-01", "2025-01-01"] * 1500),
+        "x": np.arange(3000.0),
+        "p": np.arange(3000) // 6,
+    }
+)
+COUNTS = {("N", 2024): 1000, ("N", 2025): 500, ("S", 2025): 1000}
+
+
+@pytest.fixture(params=["pandas", "csv", "parts"])
+def sales(request, tmp_path) -> mo.Curator:
+    table = SALES
+    if request.param == "csv":
+        table = tmp_path / "sales.csv"
+        SALES.to_csv(table, index=False)
+    elif request.param == "parts":
+        arrow = pa.Table.from_pandas(SALES)
+        table = Cluster([arrow.slice(start, 700) for start in range(0, 3000, 700)])
+    return mo.Curator(table, budget=mo.approx(2000, "1e-5"), entropy=SeededEntropy("sales"))
+
+
+def test_keys_of_several_columns(sales) -> None:
+    product = sales.group_by("region", "year", keys={"year": YEARS, "region": ["N", "S", "W"]})
+    assert product.by == ("region", "year")
+    assert product.keys == tuple((r, y) for r in ("N", "S", "W") for y in YEARS)
+    counts = product.count(epsilon=200)
+    assert {key: each.value for key, each in counts.items() if each.value} == COUNTS
+    pairs = sales.group_by("year", "region", keys=[(2025, "S"), [2024, "N"]])
+    sums = pairs.sum("x", within=(0, 4000), epsilon=200)
+    for (year, region), each in sums.items():
+        true = SALES[(SALES.region == region) & (SALES.year == year)].x.sum()
+        assert each.value == pytest.approx(true, rel=0.01)
+    drawn = sales.group_by("region", "year", key_budget=mo.approx(50, "1e-7"))
+    texts = {(region, str(year)): n for (region, year), n in COUNTS.items()}  # of a CSV file
+    assert set(drawn.keys) in ({*COUNTS}, {*texts})
+    assert [each.value for each in drawn.count(epsilon=200).values()] == [1000, 500, 1000]
+    chosen = sales.where("x < 600").group_by("region", "year", keys=[("N", 2024)])
+    assert chosen.count(epsilon=200)["N", 2024].value == 200
+
+
+def test_a_table_of_keys_of_several_columns_names_them() -> None:
+    curator = mo.Curator(SALES, budget=mo.pure(1000))
+    found = curator.group_by("region", "year", keys=[("N", 2024), ("S", 2025)]).count(epsilon=200)
+    frame = found.frame()
+    assert list(frame.columns) == ["region", "year", "value", "lower", "upper", "usable"]
+    assert frame["year"].tolist() == YEARS
+    assert "count of rows by region, year: 2 groups" in str(found)
+    assert "(N, 2024)" in str(found)
+    assert "region, year = (N, 2024)" in found.explain()
+    stored = json.loads(found.to_json())
+    assert (stored["by"], stored["groups"][0]["key"]) == (["region", "year"], ["N", 2024])
+    assert from_text(to_text(found)) == found
+
+
+def test_persons_in_groups_of_several_columns() -> None:
+    """A person has rows in three of the groups."""
+    person = mo.unit_of("p")
+    curator = mo.Curator(SALES, budget=mo.approx(1000, "1e-6"), unit=person)
+    given = curator.group_by("region", "year", keys=[*COUNTS], max_groups=3).count(epsilon=300)
+    assert [each.value for each in given.values()] == pytest.approx([1000, 500, 1000], abs=5)
+    drawn = curator.group_by("region", "year", key_budget=mo.approx(100, "1e-7"), max_groups=3)
+    assert drawn.keys == tuple(COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "told"),
+    [
+        (("region", "year"), {"keys": [("N", 2024, 1)]}, "a tuple of 2 labels"),
+        (("region", "year"), {"keys": ["N"]}, "a tuple of 2 labels"),
+        (("region", "year"), {"keys": {"region": ["N"]}}, "a list for each"),
+        (("region", "year"), {"keys": {"region": ["N"], "year": []}}, "keys is empty"),
+        (("region", "year"), {"keys": [("N", "2024")]}, "'year' holds numbers"),
+        (("region", "year"), {"keys": [("N", 2024), ("N", 2024.0)]}, "must be different"),
+        (("region", "region"), {"keys": [("N", "N")]}, "must be different"),
+        (("region", 5), {"keys": [("N", 2024)]}, "column name"),
+        (("region", "yeer"), {"keys": [("N", 2024)]}, "did you mean 'year'"),
+        (("region", "p"), {"keys": [("N", 2024)]}, "says whose a row is"),
+        (("region", "year"), {}, "give either"),
+    ],
+)
+def test_bad_keys_of_several_columns(columns, options, told) -> None:
+    curator = mo.Curator(SALES, budget=mo.pure(1), unit=mo.unit_of("p"))
+    with pytest.raises(mo.ModicumError, match=told):
+        curator.group_by(*columns, **options)
+
+
+def test_the_keys_of_a_query_belong_to_its_columns(tmp_path) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    mo.Ledger.create(url).open_account("sales", mo.pure(10))
+    curator = mo.Curator(SALES, ledger=url, account="sales").idempotent("Monday")
+    one = curator.group_by("region", "year", keys=[("N", 2024)]).count(epsilon=1)
+    assert one == curator.group_by("region", "year", keys=[("N", 2024)]).count(epsilon=1)
+    with pytest.raises(mo.KeyReusedError):
+        curator.group_by("year", "region", keys=[(2024, "N")]).count(epsilon=1)

@@ -16,8 +16,10 @@ __version__ = VERSION
 
 _SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
 _HOMES = {
+    "modicum.answering": {"describe"},
     "modicum.array_release": {"ArrayRelease", "GroupedRelease", "Intervals"},
     "modicum.curator": {"Curator"},
+    "modicum.description": {"Description"},
     "modicum.difference": {"Difference"},
     "modicum.errors": {
         "AccessDeniedError",

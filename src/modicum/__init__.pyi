@@ -13,10 +13,12 @@ from modicum import plan as plan
 from modicum import query as query
 from modicum import shuffle as shuffle
 from modicum import theory as theory
+from modicum.answering import describe as describe
 from modicum.array_release import ArrayRelease as ArrayRelease
 from modicum.array_release import GroupedRelease as GroupedRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.curator import Curator as Curator
+from modicum.description import Description as Description
 from modicum.difference import Difference as Difference
 from modicum.errors import AccessDeniedError as AccessDeniedError
 from modicum.errors import BudgetExceeded as BudgetExceeded
@@ -91,6 +93,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Curator",
+    "Description",
     "Difference",
     "Filter",
     "GroupBy",
@@ -122,6 +125,7 @@ __all__ = [
     "count",
     "covariance",
     "csv_file",
+    "describe",
     "expectile",
     "geometric_mean",
     "histogram",

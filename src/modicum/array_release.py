@@ -33,6 +33,7 @@ from modicum.release import (
     note_text,
     plain,
     sealed,
+    view_line,
 )
 from modicum.status import Status
 
@@ -302,8 +303,8 @@ class GroupedRelease(Mapping[Any, Release]):
         ``"mean"``, ``"sum"``, ...
     column : str or None
         The column, ``None`` for rows.
-    by : str
-        The column of keys.
+    by : str or tuple of str
+        The column of keys, or several: then a key is a tuple.
     releases : mapping
         Key to release, in the order of the keys.
     event : Event
@@ -329,7 +330,7 @@ class GroupedRelease(Mapping[Any, Release]):
 
     statistic: str
     column: str | None
-    by: str
+    by: str | tuple[str, ...]
     releases: Mapping[Any, Release]
     event: Event
     unit: Unit
@@ -359,12 +360,16 @@ class GroupedRelease(Mapping[Any, Release]):
     def frame(self) -> Any:
         """Return a table with the columns key, value, lower, upper (the 95 % interval) and usable.
 
+        Keys of several columns are in columns of their names.
         It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
         PyArrow, or pandas). Data of any other kind get a list of dicts.
         """
         intervals = [release.interval() for release in self.releases.values()]
+        keys: dict[str, list[Any]] = {"key": list(self.releases)}
+        if isinstance(self.by, tuple):
+            keys = {name: [key[place] for key in self] for place, name in enumerate(self.by)}
         columns = {
-            "key": list(self.releases),
+            **keys,
             "value": [release.value for release in self.releases.values()],
             "lower": [interval.lower for interval in intervals],
             "upper": [interval.upper for interval in intervals],
@@ -392,7 +397,9 @@ class GroupedRelease(Mapping[Any, Release]):
                 raise InvalidArgument(f"there is no group {key!r} among {len(self)} groups")
         if first == second:
             raise InvalidArgument(f"the groups must be two different ones, got {first!r} twice")
-        return Difference(self.by, (first, second), self.releases[first], self.releases[second])
+        names = (_key(first), _key(second))
+        releases = self.releases[first], self.releases[second]
+        return Difference(self._by, (first, second), names, *releases)
 
     def summary(self, level: float = 0.95, tail: float | None = 3) -> str:
         """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
@@ -402,11 +409,11 @@ class GroupedRelease(Mapping[Any, Release]):
         for key, release in list(self.releases.items())[:_SHOWN]:
             lower, upper = release.interval(level, tail)
             mark = "" if release.usable else f"  not usable ({release.code})"
-            rows.append((str(key), f"{release.value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]{mark}"))
+            rows.append((_key(key), f"{release.value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]{mark}"))
         wide = [max(len(row[place]) for row in rows) for place in (0, 1)]
         lost = sum(not release.usable for release in self.releases.values())
         lines = [
-            f"{self.statistic} of {of} by {self.by}: {len(self)} group{'s' * (len(self) != 1)}"
+            f"{self.statistic} of {of} by {self._by}: {len(self)} group{'s' * (len(self) != 1)}"
             + (f", {lost if self.usable else 'all'} without a usable answer" if lost else "")
         ]
         lines += [f"  {key:{wide[0]}}  {value:>{wide[1]}}  {ends}" for key, value, ends in rows]
@@ -421,6 +428,7 @@ class GroupedRelease(Mapping[Any, Release]):
             f"swap: {self.event.swapped()})",
             f"  keys     {keys}",
             *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
+            *(view_line(each, 9) for each in self._views()),
             f"  account  {self.account}",
         ]
         steps = {release.step_words for release in self.releases.values()} - {""}
@@ -428,7 +436,7 @@ class GroupedRelease(Mapping[Any, Release]):
         notes: dict[str, list[str]] = {}
         for key, release in self.releases.items():
             if release.status != "ok":
-                notes.setdefault(release.status, []).append(str(key))
+                notes.setdefault(release.status, []).append(_key(key))
         for status, keys_of in list(notes.items())[:_NOTES]:
             more = f" and {len(keys_of) - _NAMED} more" if len(keys_of) > _NAMED else ""
             words = f"{', '.join(keys_of[:_NAMED])}{more}: {status}"
@@ -446,13 +454,20 @@ class GroupedRelease(Mapping[Any, Release]):
             found.add(self.selection.parameters.get("most groups"))  # type: ignore[arg-type]
         return [each for each in found if each is not None]
 
+    @property
+    def _by(self) -> str:
+        return self.by if isinstance(self.by, str) else ", ".join(self.by)
+
+    def _views(self) -> tuple[str, ...]:
+        return next((release.view for release in self.releases.values()), ())
+
     def explain(self) -> str:
         """Describe every draw of every group."""
         parts = [str(self)]
         if self.selection is not None:
             drawn = self.selection
             parts.append(f"The keys were drawn: {drawn.mechanism}  [{drawn.event}]")
-        parts += [f"{self.by} = {key}\n{release.explain()}" for key, release in self.items()]
+        parts += [f"{self._by} = {_key(key)}\n{each.explain()}" for key, each in self.items()]
         return "\n\n".join(parts)
 
     def to_json(self, indent: int | None = None) -> str:
@@ -466,7 +481,7 @@ class GroupedRelease(Mapping[Any, Release]):
             "schema": "modicum.grouped/2",
             "statistic": self.statistic,
             "column": self.column,
-            "by": self.by,
+            "by": plain(self.by),
             "cost": str(self.event),
             "keys": "given" if self.selection is None else str(self.selection.event),
             "usable": self.usable,
@@ -489,6 +504,10 @@ class GroupedRelease(Mapping[Any, Release]):
 
     def _repr_html_(self) -> str:
         return f"<pre>{str(self).translate(HTML)}</pre>"
+
+
+def _key(key: Any) -> str:
+    return f"({', '.join(map(str, key))})" if isinstance(key, tuple) else str(key)
 
 
 def _shown(label: Label) -> str:

@@ -20,12 +20,13 @@ from modicum.charging import (
     fitted,
     query_text,
 )
+from modicum.description import Asked, Description
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.methods import Statistics
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
@@ -37,6 +38,7 @@ from modicum.sources.base import Source, open_source
 from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
+from modicum.sources.views import View, view_of
 from modicum.statistics.persons import find_groups
 from modicum.version import VERSION
 
@@ -152,6 +154,91 @@ class Curator(Statistics):
         keyed.__dict__.update(self.__dict__, _key=checked_key(self._accountant, key))
         return keyed
 
+    def where(self, condition: str) -> Curator:
+        """Return a curator of the rows for which a condition is true, with the same budget.
+
+        Parameters
+        ----------
+        condition : str
+            Such as ``"age >= 18 and region in ['North', 'South']"``. It is made of columns,
+            numbers, texts, ``+ - * / // % **``, comparisons, ``and``, ``or``, ``not``, ``in`` and
+            functions such as ``missing(x)``; it is parsed, and never run as Python. A column whose
+            name is not a plain word is written ``col('its name')``.
+
+        Returns
+        -------
+        Curator
+            It answers as this one does, and charges the same budget: queries to both add up.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData
+            For what is no condition, or does not fit the declared types. Nothing is read.
+
+        Notes
+        -----
+        A comparison with a missing value is missing, as in SQL, and such rows are left out. No
+        value can make it fail: a division by zero, or the logarithm of what is not positive, is
+        missing. The condition is public, and printed on every release: do not write what you learnt
+        from the data. Every expression is described in :doc:`/howto-rows`.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"age": [12, 34, 56, None] * 999, "cost": [1, 2, 3, 4] * 999})
+        >>> curator = modicum.Curator(table, budget=modicum.pure(2))
+        >>> adults = curator.where("age >= 18")
+        >>> 1900 < adults.count(epsilon=1).value < 2100, curator.remaining
+        (True, pure('1'))
+        """
+        return self._viewing(View(condition))
+
+    def with_columns(self, **columns: str) -> Curator:
+        """Return a curator of the table with more columns, made of its own, with the same budget.
+
+        Parameters
+        ----------
+        **columns : str
+            Name and expression, such as ``bmi="weight / height ** 2"``. Expressions are those of
+            :meth:`where`, and all read the table as it was: a column of the same name is replaced.
+            What is true is 1, what is false 0. A column that is made holds numbers, by which rows
+            can be grouped too.
+
+        Returns
+        -------
+        Curator
+            As :meth:`where` does.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData
+            As for :meth:`where`; also for a column that says whose a row is.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"weight": [60, 75] * 2000, "height": [1.6, 1.8] * 2000})
+        >>> curator = modicum.Curator(table, budget=modicum.pure(1))
+        >>> release = curator.with_columns(bmi="weight / height ** 2").mean("bmi", epsilon=1)
+        >>> 22 < release.value < 25, release.view
+        (True, ('with bmi = weight / height ** 2',))
+        """
+        if not columns:
+            raise InvalidArgument("with_columns() needs a column, such as bmi='kg / m ** 2'")
+        return self._viewing(View(None, tuple(columns.items())))
+
+    def _viewing(self, view: View) -> Curator:
+        curator = object.__new__(Curator)
+        source = view_of(self._source, view, self._unit)
+        curator.__dict__.update(self.__dict__, _source=source)
+        return curator
+
+    @property
+    def _told(self) -> dict[str, object]:
+        """[view.3] What a query's text says of the table: releases of all views add up."""
+        views = [str(each) for each in self._source.views]
+        return {"view": views} if views else {}
+
     def run(self, query: Query[R]) -> R:
         """Answer one query made with :mod:`modicum.query`."""
         return self.release(answer=query)["answer"]
@@ -192,15 +279,81 @@ class Curator(Statistics):
             }
             return pending.commit(releases)
 
+    def describe(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Description:
+        """Describe all columns of a table: values, missing ones, means, quartiles, frequent labels.
+
+        Parameters
+        ----------
+        columns : list of str, optional
+            Which columns; by default all but those that say whose a row is.
+        epsilon, rho : number, optional
+            What all of it costs, in pure ε or in ρ; the columns share it.
+        budget : Budget, optional
+            In place of both. From :func:`modicum.approx` labels are described too: which of them
+            are shown is drawn, for all of the δ, as by ``group_by(..., key_budget=...)``.
+
+        Returns
+        -------
+        Description
+            Printed it is a table; ``frame()`` has every number with its interval.
+
+        Raises
+        ------
+        BudgetExceeded
+            Nothing is read or charged.
+        InvalidArgument, MissingColumn
+            For names that are no columns, or if none can be described.
+
+        Notes
+        -----
+        Counts and quartiles are one release; means, in the ranges that these found, are another;
+        and each column of labels is two more. In a CSV file, where nothing is declared, every
+        column is read as numbers.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"age": [23, 45, 67] * 3000, "region": ["N", "S", "S"] * 3000})
+        >>> curator = modicum.Curator(table, budget=modicum.approx(2, "1e-6"))
+        >>> found = curator.describe(budget=modicum.approx(2, "1e-6"))
+        >>> list(found.labels["region"]), 40 < found.numbers["mean age"].value < 50
+        (['N', 'S'], True)
+        """
+        cost = chosen_budget(epsilon, rho, budget)
+        asked = Asked.of(self._source, self._unit, columns, cost)
+        if self._key is None:
+            self._accountant.pending(cost, "", None)  # it has to hold all of it
+        numbers = self.release(**asked.queries)
+        if means := asked.means_in(numbers):
+            numbers = {**numbers, **self._part("means").release(**means)}
+        labels = {
+            name: self._part(f"labels of {name}")
+            .group_by(name, key_budget=keys)
+            .count(budget=counts)
+            for name, (keys, counts) in asked.labels.items()
+        }
+        return Description(numbers, labels, asked.numbers, asked.skipped, cost)
+
+    def _part(self, name: str) -> Curator:
+        """The same curator, with a key of its own for a part of an answer if there is one."""
+        return self if self._key is None else self.idempotent(f"{self._key} ({name})")
+
     def group_by(
         self,
         by: str,
-        *,
-        keys: Iterable[Hashable] | None = None,
+        *more: str,
+        keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None,
         key_budget: Budget | None = None,
         max_groups: int | None = None,
     ) -> GroupBy:
-        """Answer queries for every group of rows that have the same key in a column.
+        """Answer queries for every group of rows that have the same key in a column, or in several.
 
         A row is in one group at most, so a query costs what it costs for one group, however
         many groups there are.
@@ -209,9 +362,13 @@ class Curator(Statistics):
         ----------
         by : str
             The column of keys: text, integers, booleans, dates, times or categories.
-        keys : list, optional
+        *more : str
+            Further columns: a key is then a tuple, such as ``("North", 2026)``.
+        keys : list or dict, optional
             Public keys, from a code book and not from the data. Each gets a release, in this
-            order, even if no row has it; rows with other keys, or none, are left out.
+            order, even if no row has it; rows with other keys, or none, are left out. For several
+            columns a list of tuples, or a dict with a list for each column, of which all
+            combinations are keys.
         key_budget : Budget, optional
             In place of ``keys``: draw which keys are shown, for this (ε, δ),
             :func:`modicum.approx`. It is charged at once and in addition to all queries. A key
@@ -237,8 +394,8 @@ class Curator(Statistics):
         InvalidArgument
             Unless exactly one of ``keys`` and ``key_budget`` is given; if keys are not different
             or cannot be in the column; if ``key_budget`` is not (ε, δ) or cannot be charged here;
-            if a unit with ``combine`` lacks ``max_groups``, or one of rows has it; if
-            ``by`` says whose a row is.
+            if a unit with ``combine`` lacks ``max_groups``, or one of rows has it; if a column of
+            keys says whose a row is.
         BudgetExceeded, MissingColumn, UnsupportedData
             Nothing is read or charged.
 
@@ -253,19 +410,26 @@ class Curator(Statistics):
         >>> curator.group_by("firm", key_budget=modicum.approx(1, "1e-6")).keys
         ('a', 'b')
         """
-        if not isinstance(by, str):
-            raise InvalidArgument(f"by must be a column name, got {type(by).__name__}")
+        for name in (by, *more):
+            if not isinstance(name, str):
+                raise InvalidArgument(f"by must be a column name, got {type(name).__name__}")
+        if more:
+            view = View(None, (), (by, *more))
+            return self._viewing(view).group_by(
+                str(view.joint), keys=keys, key_budget=key_budget, max_groups=max_groups
+            )
+        columns = self._source.joined or (by,)
         if (keys is None) == (key_budget is None):
             raise InvalidArgument(
                 "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
                 "which they are drawn"
             )
-        kind = check_groups(self._source, self._unit, by, max_groups)
+        kinds = check_groups(self._source, self._unit, columns, max_groups)
         unit = self._unit if max_groups is None else self._unit.in_groups(max_groups)
         selection: TranscriptEntry | None = None
         most = max_groups
         if keys is not None:
-            chosen = checked_keys(keys, by, kind)
+            chosen = checked_keys(keys, columns, kinds)
         else:
             selection = self._draw_keys(by, key_event(key_budget), unit, find=self._finds(most))
             chosen = tuple(selection.outcome)  # type: ignore[arg-type]
@@ -273,7 +437,7 @@ class Curator(Statistics):
         if most is not None:
             unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
         answer = partial(self._answer_groups, by, chosen, selection, unit, find=self._finds(most))
-        return GroupBy(by, chosen, selection, answer)
+        return GroupBy(self._source.joined or by, chosen, selection, answer)
 
     def _finds(self, max_groups: int | None) -> bool:
         """Whether it is to be found in how many groups a person may count."""
@@ -285,7 +449,8 @@ class Curator(Statistics):
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
             finds = {"finds": "groups"} if find else {}
-            query = query_text({}, unit, keys_of=by, event=repr(event), **finds)
+            told = {**self._told, "keys_of": by, "event": repr(event), **finds}
+            query = query_text({}, unit, **told)
             pending = self._accountant.pending(event.cost(self._kind), query, key)
             done: TranscriptEntry | None = pending.done
             if done is not None:
@@ -383,7 +548,7 @@ class Curator(Statistics):
                 name: GroupedRelease(
                     statistic=query.statistic,
                     column=query.column,
-                    by=by,
+                    by=self._source.joined or by,
                     releases={
                         key: self._release(query, runs[name], unit, pending, found)
                         for key, runs in zip(keys, groups, strict=True)
@@ -408,7 +573,8 @@ class Curator(Statistics):
         self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
             cost = cost_of(queries.values(), self._kind)
-            pending = self._accountant.pending(cost, query_text(queries, unit, **more), self._key)
+            text = query_text(queries, unit, **self._told, **more)
+            pending = self._accountant.pending(cost, text, self._key)
             for query in queries.values():
                 check_column(self._source, query.place, query.lattice)
             yield pending
@@ -476,6 +642,7 @@ def recorded(
         method=live.answer.method or query.method,
         transcript=tuple(live.transcript),
         engine=source.engine,
+        view=tuple(map(str, source.views)),
         account=account,
         private=entropy.secret,
         version=VERSION,

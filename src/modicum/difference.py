@@ -34,9 +34,11 @@ class Difference:
     Attributes
     ----------
     by : str
-        The column of keys.
+        The column of keys, or several in one line.
     keys : tuple
         Those of the first and of the second group.
+    names : tuple of str
+        The same in words.
     first, second : Release
         Their releases.
 
@@ -53,6 +55,7 @@ class Difference:
 
     by: str
     keys: tuple[Any, Any]
+    names: tuple[str, str]
     first: Release
     second: Release
 
@@ -115,7 +118,7 @@ class Difference:
         lower, upper = self.interval()
         of = "rows" if self.first.column is None else self.first.column
         lines = [
-            f"{self.first.statistic} of {of}, {self.by} {self.keys[0]} less {self.keys[1]}: "
+            f"{self.first.statistic} of {of}, {self.by} {self.names[0]} less {self.names[1]}: "
             f"{self.value:,.6g}{'' if self.usable else '  (not usable)'}",
             f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]",
         ]
@@ -124,9 +127,9 @@ class Difference:
             lines.append(
                 f"  population     [{lower:,.6g}, {upper:,.6g}]  (95 %, of random samples)"
             )
-        for key, each in zip(self.keys, self._both, strict=True):
+        for name, each in zip(self.names, self._both, strict=True):
             if each.status != "ok":
-                lines.append(note_text("  note           ", f"{key}: {each.status}"))
+                lines.append(note_text("  note           ", f"{name}: {each.status}"))
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,6 +19,7 @@ from modicum.release import Release, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.sources.labels import plain_label
 
+By = str | tuple[str, ...]
 Answering = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 
 
@@ -30,8 +32,8 @@ class GroupBy(GroupStatistics):
 
     Attributes
     ----------
-    by : str
-        The column of keys.
+    by : str or tuple of str
+        The column of keys, or several.
     keys : tuple
         The keys, given or drawn; a release has them in this order.
     selection : TranscriptEntry or None
@@ -41,7 +43,11 @@ class GroupBy(GroupStatistics):
     __slots__ = ("_answer", "by", "keys", "selection")
 
     def __init__(
-        self, by: str, keys: tuple[Any, ...], selection: TranscriptEntry | None, answer: Answering
+        self,
+        by: By,
+        keys: tuple[Any, ...],
+        selection: TranscriptEntry | None,
+        answer: Answering,
     ) -> None:
         self.by = by
         self.keys = keys
@@ -94,28 +100,63 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 
 
-def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[Any, ...]:
-    """Read public keys; errors depend on them and on the declared kind of the column."""
+def checked_keys(
+    keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]],
+    columns: Sequence[str],
+    kinds: Sequence[str | None],
+) -> tuple[Any, ...]:
+    """Read public keys; errors depend on them and on the declared kinds of the columns.
+
+    Keys of several columns are tuples, or the lists of a mapping, of which all combinations are
+    keys.
+    """
+    if len(columns) > 1 and isinstance(keys, Mapping):
+        if {*keys} != {*columns}:
+            raise InvalidArgument(f"keys must have a list for each of {list(columns)}")
+        apart = [
+            checked_keys(keys[name], [name], [kind])
+            for name, kind in zip(columns, kinds, strict=True)
+        ]
+        return tuple(product(*apart))
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {keys!r}")
-    read = tuple(plain_label(key) for key in keys)
+    if len(columns) == 1:
+        ((by,), (kind,)) = columns, kinds
+        read = tuple(_checked_key(key, by, kind) for key in keys)
+    else:
+        read = tuple(_checked_tuple(key, columns, kinds) for key in keys)
     if not read:
         raise InvalidArgument("keys is empty: name the groups, or give key_budget= to draw them")
-    known = (str, Real, Decimal, date)
-    allowed, name = _KINDS.get(kind or "text", (known, "labels"))
-    for key in read:
-        if not isinstance(key, known) or key != key:  # noqa: PLR0124 -- NaN
-            raise InvalidArgument(
-                f"key {key!r} can be no label: pass text, numbers, bools, dates or moments"
-            )
-        if not isinstance(key, allowed):
-            raise InvalidArgument(f"the column {by!r} holds {name}, so no row has the key {key!r}")
     # A label that is text is also found by a key of that text, so these are one; and a mapping of
     # releases takes equal keys for one, such as 1, 1.0 and True.
     told_apart: list[Counter[Any]] = [Counter(read)]
-    if kind not in _KINDS:
+    if not {*kinds} & {*_KINDS}:
         told_apart.append(Counter(map(str, read)))
     twice = sorted({str(key) for each in told_apart for key, n in each.items() if n > 1})
     if twice:
         raise InvalidArgument(f"keys must be different, but there are several {twice[:10]}")
     return read
+
+
+def _checked_tuple(
+    key: object, columns: Sequence[str], kinds: Sequence[str | None]
+) -> tuple[Any, ...]:
+    if not isinstance(key, tuple | list) or len(key) != len(columns):
+        raise InvalidArgument(
+            f"a key of {list(columns)} is a tuple of {len(columns)} labels, got {key!r}; or give a "
+            "list for each: keys={'column': [...], ...}"
+        )
+    return tuple(map(_checked_key, key, columns, kinds))
+
+
+def _checked_key(key: object, by: str, kind: str | None) -> Any:
+    known = (str, Real, Decimal, date)
+    allowed, name = _KINDS.get(kind or "text", (known, "labels"))
+    key = plain_label(key)
+    if not isinstance(key, known) or key != key:  # noqa: PLR0124 -- NaN
+        raise InvalidArgument(
+            f"key {key!r} can be no label: pass text, numbers, bools, dates or moments"
+        )
+    if not isinstance(key, allowed):
+        raise InvalidArgument(f"the column {by!r} holds {name}, so no row has the key {key!r}")
+    return key

@@ -21,6 +21,7 @@ def cdf(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -43,6 +44,8 @@ def cdf(
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
         default the finest that fits, some 10^-15 of the largest of them.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -80,6 +83,7 @@ def clipped_mean_vector(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -107,6 +111,8 @@ def clipped_mean_vector(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -151,6 +157,7 @@ def count(
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -167,6 +174,8 @@ def count(
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -195,6 +204,7 @@ def covariance(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -222,6 +232,8 @@ def covariance(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -271,6 +283,7 @@ def expectile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -304,6 +317,8 @@ def expectile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a fifth of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -347,6 +362,7 @@ def geometric_mean(
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -365,10 +381,13 @@ def geometric_mean(
     within : (float, float)
         A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
-        are; so choose the lowest value that means something.
+        are; so choose the lowest value that means something, such as a detection limit. It is not
+        found for you: with zeros in the column the answer depends on it.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -412,6 +431,7 @@ def histogram(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -436,12 +456,15 @@ def histogram(
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
+        Without one a range is found, and the outer edges are ``-inf`` and ``inf``.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
         default the finest that fits, some 10^-15 of the largest of them.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -456,8 +479,8 @@ def histogram(
     Raises
     ------
     InvalidArgument
-        edges out of order, too many or not finite; not one of edges and bins; bins out of range
-        or without ``within``; a bad step or budget.
+        edges out of order, too many or not finite; not one of edges and bins; edges beside
+        ``within``; bins out of range; a bad step or budget.
 
     Notes
     -----
@@ -482,6 +505,7 @@ def huber(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -517,6 +541,8 @@ def huber(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a fifth of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -562,6 +588,7 @@ def iqr(
     step: float | None = None,
     between: tuple[Number, Number] = ("1/4", "3/4"),
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -595,6 +622,8 @@ def iqr(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take 28 % of the cost, and the interval without them has the width of the range.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -639,6 +668,7 @@ def linear_regression(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -665,6 +695,8 @@ def linear_regression(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -718,6 +750,7 @@ def lp_center(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -748,6 +781,8 @@ def lp_center(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a fifth of the cost.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -791,6 +826,7 @@ def max(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -818,6 +854,8 @@ def max(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -865,6 +903,7 @@ def mean(
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
     population: bool = False,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -902,6 +941,8 @@ def mean(
         Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted,
         for the mean of the population that they come from. It takes the variance of the clipped
         data, for 8 % of ε or less, the less the more rows there are.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -942,6 +983,7 @@ def mean_vector(
     budget: Budget | None = None,
     step: float | None = None,
     method: Literal["adaptive", "shifted"] = "adaptive",
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -979,6 +1021,8 @@ def mean_vector(
         "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
         zCDP only. A median in each rotated coordinate takes a question for each halving of the
         range down to the step, each of which is a pass over the rows and costs accuracy.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1037,6 +1081,7 @@ def median(
     step: float | None = None,
     level: float | None = 0.95,
     population: bool = False,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1069,6 +1114,8 @@ def median(
         Whether the rows are a random sample: the ends of the interval are then drawn so far out
         that it holds the quantile of the population that they come from too, and are
         ``release.confidence_interval()``. It needs a ``level``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1109,6 +1156,7 @@ def min(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1133,6 +1181,8 @@ def min(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1176,6 +1226,7 @@ def monotone_statistic(
     step: float | None = None,
     level: float | None = 0.95,
     method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1210,6 +1261,8 @@ def monotone_statistic(
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
         ε and draws no interval: give ``level=None``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1257,6 +1310,7 @@ def pca(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1286,6 +1340,8 @@ def pca(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1336,6 +1392,7 @@ def quantile(
     step: float | None = None,
     level: float | None = 0.95,
     population: bool = False,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1374,6 +1431,8 @@ def quantile(
         Whether the rows are a random sample: the ends of the interval are then drawn so far out
         that it holds the quantile of the population that they come from too, and are
         ``release.confidence_interval()``. It needs a ``level``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1419,6 +1478,7 @@ def quantiles(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1453,6 +1513,8 @@ def quantiles(
         intervals, 0.95 or more. They take 9/32 of the cost, a tenth where records are few, and
         hold at any level. ``None``: nothing is counted, the points are up to a quarter more
         accurate, and each interval is the public range.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1501,6 +1563,7 @@ def skewness(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1526,6 +1589,8 @@ def skewness(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1569,6 +1634,7 @@ def std(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1593,6 +1659,8 @@ def std(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1634,6 +1702,7 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1665,6 +1734,8 @@ def sum(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1706,6 +1777,7 @@ def trimmed_mean(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1743,6 +1815,8 @@ def trimmed_mean(
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1786,6 +1860,7 @@ def var(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1811,6 +1886,8 @@ def var(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1855,6 +1932,7 @@ def vector_statistic(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1883,6 +1961,8 @@ def vector_statistic(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1943,6 +2023,7 @@ def winsorized_mean(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1976,6 +2057,8 @@ def winsorized_mean(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         As for :func:`trimmed_mean`.
+    where : str, optional
+        Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional

@@ -37,6 +37,12 @@ def found_groups_words(most: int) -> str:
     return f"{groups} of each person, at random: found; the rows in others do not count"
 
 
+def view_line(view: str, width: int) -> str:
+    """Write a line of a summary of what a view of a table is; its first word is the name."""
+    name, _, words = view.partition(" ")
+    return f"  {name:{width}}{words}"
+
+
 def sealed(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
 
@@ -204,6 +210,8 @@ class Record:
         In how many groups a person counts at most, at random, if that was found.
     population : bool
         Whether what an interval for the population takes was bought.
+    view : tuple of str
+        Which rows were chosen, and which columns made, of the table that was opened.
     """
 
     statistic: str
@@ -225,6 +233,7 @@ class Record:
     limit: int | None = field(default=None, kw_only=True)
     groups_found: int | None = field(default=None, kw_only=True)
     population: bool = field(default=False, kw_only=True)
+    view: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def neighbours(self) -> str:
@@ -291,6 +300,7 @@ class Record:
             f"  method         {self.method}{where}",
             f"  account        {self.account}",
         ]
+        lines[2:2] = [view_line(each, 15) for each in self.view]
         if self.groups_found is not None:
             lines.insert(2, f"  groups         {found_groups_words(self.groups_found)}")
         if self.limit is not None:
@@ -323,6 +333,7 @@ class Record:
             **({"range_found": list(self.range_found)} if self.range_found else {}),
             **({} if self.limit is None else {"limit_found": self.limit}),
             **({} if self.groups_found is None else {"groups_found": self.groups_found}),
+            **({"view": list(self.view)} if self.view else {}),
             "step": None if self.lattice is None else self.lattice.step,
             "method": self.method,
             "status": self.status,

@@ -135,18 +135,21 @@ def dressed(
 
 
 _EXTRAS = {
+    "where": "str | None",
     "unit": "Unit | None",
     "ledger": "Ledger | str | None",
     "account": "str | None",
     "key": "str | None",
 }
 _DESCRIBED = """\
+where : str, optional
+    Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
 unit : Unit, optional
     Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
 ledger, account, key : str, optional
     Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
 """
 _SAID = (
-    "``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` "
-    "what is charged, see `Curator`."
+    "``where`` chooses rows, see `Curator.where`; ``unit`` says who is protected, see "
+    "`modicum.unit_of`; ``ledger``, ``account`` and ``key`` what is charged, see `Curator`."
 )

@@ -243,6 +243,9 @@ def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert sum(drawn["values"]) == pytest.approx(sum(cut["values"]), abs=6)
     assert drawn["axes"][0]["left"][1] == pytest.approx(found["values"][1], rel=0.05)
     assert "either edges, or bins" in refusal(capsys, *words)
+    anywhere = json.loads(answer(capsys, *words, "--bins", "5"))
+    assert len(anywhere["values"]) == 5
+    assert anywhere["axes"][0]["right"][-1] == "inf"
     shares = json.loads(answer(capsys, "cdf", people, "income", "--points=0,1e9", *cost))
     assert shares["values"] == pytest.approx([0, 1], abs=0.01)
     for statistic in (

@@ -9,6 +9,7 @@ _MOMENTS = "summaries/second_moments.py"
 _VECTORS = "summaries/vectors.py"
 _SUBSAMPLE = "summaries/subsample.py"
 _PERSONS = "sources/persons.py"
+_VIEWS = "sources/views.py"
 
 FAULTS = (
     # Reductions.
@@ -341,6 +342,55 @@ FAULTS = (
         "(groups >= 0) & ~np.isnan(chunk[column])",
         "groups >= 0",
         "sources/test_groups.py",
+    ),
+    # Views.
+    Fault(
+        "view-labels-of-all-rows",
+        "Labels of rows that are not chosen are read along, so labels go with other rows.",
+        f"{_VIEWS}:_Asked.made",
+        "found[label] = kept(chunk[label])",
+        "found[label] = chunk[label]",
+        "sources/test_views.py",
+    ),
+    Fault(
+        "view-of-missing",
+        "Rows are chosen where the condition is missing.",
+        "sources/expressions.py:Expression.holds",
+        "(found != 0) & ~np.isnan(found)",
+        "found != 0",
+        "sources/test_expressions.py",
+    ),
+    Fault(
+        "view-makes-persons",
+        "A view may say whose the rows are.",
+        f"{_VIEWS}:View.check",
+        "if name in {unit.column, unit.order_by}:",
+        "if name in {unit.order_by}:",
+        "sources/test_views.py",
+    ),
+    Fault(
+        "view-and",
+        "False and missing is missing.",
+        "sources/expressions.py:_and",
+        "np.where((a == 0) | (b == 0), 0.0, a * b)",
+        "a * b",
+        "sources/test_expressions.py",
+    ),
+    Fault(
+        "view-not-in-the-key",
+        "An answer that was recorded for one condition is given for another.",
+        "curator.py:Curator._charging",
+        "**self._told, **more",
+        "**more",
+        "sources/test_views.py",
+    ),
+    Fault(
+        "view-forgotten-far-away",
+        "Parts of a table answer for all of their rows.",
+        f"{_VIEWS}:RemoteView._scope",
+        "views=(self._view, *scope.views)",
+        "views=scope.views",
+        "sources/test_views.py",
     ),
     # Persons.
     Fault(

@@ -52,7 +52,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
 def released(name: str, x: Any, seed: object = 0, **asked: Any) -> Any:
     budget = mo.pure(1) if "epsilon" in asked else mo.zcdp("0.5")
     curator = mo.Curator(x, budget=budget, entropy=SeededEntropy(f"range {seed}"))
-    return getattr(curator, name)(**(QUESTIONS | COLUMNS)[name], **asked)
+    return getattr(curator, name)(**(QUESTIONS | COLUMNS).get(name, {}), **asked)
 
 
 def numbers(release: Any) -> list[float]:
@@ -105,6 +105,23 @@ def test_powers_of_two_scale_the_answer_bit_for_bit(name: str, cost: dict[str, A
         scaled = released(name, np.ldexp(LOGNORMAL, k), **cost)
         assert np.ldexp(numbers(scaled), -k * power).tolist() == numbers(found)
         assert np.ldexp(scaled.range_found, -k).tolist() == list(found.range_found)
+
+
+def test_bins_between_edges_in_no_range_hold_everyone() -> None:
+    """The outer ones have no ends: what is beyond the range counts in them."""
+    found = released("histogram", LOGNORMAL, bins=10, epsilon=1)
+    left, right = (np.array(ends) for ends in zip(*found.labels, strict=True))
+    assert [left[0], right[-1]] == [-math.inf, math.inf]
+    assert left[1:].tolist() == right[:-1].tolist()
+    counts = np.histogram(LOGNORMAL, [LOGNORMAL.min() - 1, *left[1:], LOGNORMAL.max() + 1])[0]
+    assert np.allclose(found.values, counts, atol=15)
+    assert np.allclose(found.values, len(LOGNORMAL) / 10, rtol=0.1)
+    assert found.range_found[1] > LOGNORMAL.max()
+    assert found.within is None
+
+    scaled = released("histogram", np.ldexp(LOGNORMAL, 300), bins=10, epsilon=1)
+    assert scaled.values.tolist() == found.values.tolist()
+    assert [a for a, _ in scaled.labels] == np.ldexp(left, 300).tolist()
 
 
 KINDS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {

@@ -187,9 +187,9 @@ def test_bad_edges(wrong, word) -> None:
     ("wrong", "word"),
     [
         ({}, "either"),
-        ({"bins": 3}, "together"),
         ({"within": (0, 1)}, "either"),
-        ({"edges": [0, 1], "within": (0, 1)}, "together"),
+        ({"edges": [0, 1], "within": (0, 1)}, "no range"),
+        ({"bins": 3, "step": 1}, "step needs within"),
         ({"edges": [0, 1], "bins": 3, "within": (0, 1)}, "either"),
         ({"bins": 1, "within": (0, 1)}, "whole number"),
         ({"bins": 2.0, "within": (0, 1)}, "whole number"),

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import check, ledger, statistics
+from modicum.cli import check, describe, ledger, statistics
 from modicum.cli.options import Output, Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.privacy.ledger.store import without_passwords
@@ -87,6 +87,7 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     statistics.add_verbs(verbs)
+    describe.add_to(verbs)
     check.add_to(verbs)
     plan = verbs.add_parser(
         "plan",

@@ -15,6 +15,7 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
 from modicum.sources.base import Source, open_source
 from modicum.sources.files import csv_file
+from modicum.sources.views import View
 from modicum.statistics.spec import LEAST_LEVEL
 
 T = TypeVar("T")
@@ -87,7 +88,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
-    """Add FILE and COLUMN (optional if ``column`` is ``"?"``), and the account to charge."""
+    """Add FILE and COLUMN (``"?"``: optional, ``"*"``: any number), and the account to charge."""
     parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
     add_csv(parser)
@@ -113,6 +114,39 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="no cell holds a line end: every line is a row, whatever quotes there are",
     )
+
+
+def add_views(parser: argparse.ArgumentParser) -> None:
+    """Add --with and --where."""
+    group = parser.add_argument_group("which rows, and columns made of others")
+    group.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="only rows for which this is true, such as \"age >= 18 and region == 'North'\"",
+    )
+    group.add_argument(
+        "--with",
+        dest="made",
+        metavar="NAME=EXPRESSION",
+        action="append",
+        default=[],
+        type=_made,
+        help="make a column first, such as bmi='weight / height ** 2'; may be given again",
+    )
+
+
+def chosen_views(arguments: argparse.Namespace) -> list[View]:
+    """Read --with, one after the other, then --where."""
+    views = [View(None, (each,)) for each in arguments.made]
+    return views if arguments.where is None else [*views, View(arguments.where)]
+
+
+def viewed(curator: Curator, arguments: argparse.Namespace) -> Curator:
+    """Return the curator of the rows and columns that were asked for."""
+    for view in chosen_views(arguments):
+        made = dict(view.columns)
+        curator = curator.with_columns(**made) if made else curator.where(str(view.condition))
+    return curator
 
 
 def opened(arguments: argparse.Namespace) -> Source:
@@ -345,6 +379,14 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise InvalidArgument(f"must be a number, got {text!r}") from None
+
+
+@_checked
+def _made(text: str) -> tuple[str, str]:
+    name, mark, expression = text.partition("=")
+    if not (name.strip() and mark and expression.strip()):
+        raise InvalidArgument(f"must be a name, = and an expression, got {text!r}")
+    return name.strip(), expression.strip()
 
 
 @_checked

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
+from functools import reduce
 from inspect import Parameter
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
@@ -26,13 +27,16 @@ from modicum.cli.options import (
     add_output,
     add_range,
     add_step,
+    add_views,
     charged_curator,
     chosen_cost,
     chosen_unit,
+    chosen_views,
     drawn_level,
     number,
     opened,
     shown_level,
+    viewed,
     whole,
 )
 from modicum.errors import InvalidArgument
@@ -42,6 +46,7 @@ from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.release import Release
 from modicum.runtime.query import Query
+from modicum.sources.views import view_of
 from modicum.statistics.registry import STATISTICS
 from modicum.statistics.spec import Declaration, Planned, Row
 
@@ -142,6 +147,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         epilog=f"example: modicum {_command(statistic)} {statistic.command}",
     )
     add_data(parser, column="?" if statistic.name == "count" else None)
+    add_views(parser)
     _add_options(parser, statistic, parameters)
     if signature.return_annotation == "Query[Release]":
         add_groups(parser)
@@ -312,9 +318,12 @@ def _released(
             options["key_budget"] = keys
             cost = keys + event_of(cost).cost(keys.kind)
         else:
-            read = _KEYS.get(source.check_label(arguments.by) or "text", str)
+            views = chosen_views(arguments)
+            seen = reduce(lambda table, view: view_of(table, view, unit), views, source)
+            read = _KEYS.get(seen.check_label(arguments.by) or "text", str)
             options["keys"] = [read(key) for key in keys]
     curator, counted = charged_curator(arguments, source, unit if said else None, cost)
+    curator = viewed(curator, arguments)
     account = "not counted against any budget"
     if not options:
         release: Release | ArrayRelease = curator.run(query)

@@ -28,7 +28,9 @@ _DIGITS = 40
 
 
 def natural_order(key: Any) -> tuple[bool, Any]:
-    """Sort keys of one column by this: numbers first, then the others by their kind."""
+    """Sort keys by this: numbers first, then the others by their kind; tuples part by part."""
+    if isinstance(key, tuple):
+        return False, tuple(map(natural_order, key))
     return not isinstance(key, Real | Decimal), key
 
 

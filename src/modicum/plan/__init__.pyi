@@ -400,7 +400,8 @@ def geometric_mean(
     within : (float, float)
         A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
-        are; so choose the lowest value that means something.
+        are; so choose the lowest value that means something, such as a detection limit. It is not
+        found for you: with zeros in the column the answer depends on it.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -471,6 +472,7 @@ def histogram(
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
+        Without one a range is found, and the outer edges are ``-inf`` and ``inf``.
     step : float, optional
         A power of two: values, and the points or edges, are rounded to multiples of it. By
         default the finest that fits, some 10^-15 of the largest of them.

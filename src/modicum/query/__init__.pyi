@@ -341,7 +341,8 @@ def geometric_mean(
     within : (float, float)
         A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
-        are; so choose the lowest value that means something.
+        are; so choose the lowest value that means something, such as a detection limit. It is not
+        found for you: with zeros in the column the answer depends on it.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -401,6 +402,7 @@ def histogram(
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
+        Without one a range is found, and the outer edges are ``-inf`` and ``inf``.
     epsilon, rho, budget : number, number, Budget
         Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
         Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
@@ -417,8 +419,8 @@ def histogram(
     Raises
     ------
     InvalidArgument
-        edges out of order, too many or not finite; not one of edges and bins; bins out of range
-        or without ``within``; a bad step or budget.
+        edges out of order, too many or not finite; not one of edges and bins; edges beside
+        ``within``; bins out of range; a bad step or budget.
 
     Notes
     -----
@@ -428,7 +430,7 @@ def histogram(
     --------
     >>> histogram("age", edges=[0, 18, 65, float("inf")], epsilon=1).statistic
     'histogram'
-    >>> histogram("income", bins=10, within=(0, 1e9), epsilon=1).method
+    >>> histogram("income", bins=10, epsilon=1).method
     'drawn'
     """
 

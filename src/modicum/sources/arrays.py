@@ -23,7 +23,7 @@ from modicum.sources.base import (
     rows_of,
     suppress_warnings,
 )
-from modicum.sources.labels import Coder
+from modicum.sources.labels import Coder, Label
 from modicum.sources.types import check_number
 from modicum.summaries.base import Columns
 
@@ -85,7 +85,7 @@ class MatrixSource(Source):
             )
 
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+        self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
     ) -> Iterator[Chunk]:
         size = max(1, BLOCK // self.width)
         for start in range(0, self._rows, size):

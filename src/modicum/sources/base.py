@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,13 @@ from modicum.sources.labels import Coder, Label, LabelValues, Presence
 from modicum.sources.types import check_number, label_kind
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
+if TYPE_CHECKING:
+    from modicum.sources.views import View
+
 CHUNK = 1 << 16
 """Most rows in a chunk."""
+
+_PRESENT = "present"  # the use of a label that is counted
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -72,6 +77,21 @@ class Source(ABC):
         self._label = f"the {engine} data" if label is None else label
 
     @property
+    def label(self) -> str:
+        """What error messages call the data."""
+        return self._label
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """How it was made of the table that was opened, if it was."""
+        return ()
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """The columns whose labels are read together, as tuples, under one name."""
+        return ()
+
+    @property
     def is_table(self) -> bool:
         return self._names is not None
 
@@ -109,14 +129,14 @@ class Source(ABC):
 
     def check_counted(self, column: str | None) -> None:
         """Check that a column's values can be counted: it has numbers or labels, or is the rows."""
-        if not self._holds_labels(column):
+        if not self.holds_labels(column):
             self.check(column)
 
     def counted(self, column: str) -> str:
         """Return the name under which a checked column is read where its values are counted."""
         return column
 
-    def _holds_labels(self, column: str | None) -> bool:
+    def holds_labels(self, column: str | None) -> bool:
         """Whether a column can be read as labels only."""
         if column is None or column not in (self._names or ()) or self._declared is None:
             return False
@@ -179,7 +199,9 @@ class Source(ABC):
         return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
 
     def chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Coder] | None = None
+        self,
+        columns: Sequence[str | None],
+        labels: Mapping[str, Coder] | Mapping[Label, Coder] | None = None,
     ) -> Iterator[Chunk]:
         """Read checked columns once, in an order of the source's choice.
 
@@ -187,22 +209,25 @@ class Source(ABC):
         ``None`` in a table yields zeros, one a row; so does a column that holds labels where it
         holds one, and NaN elsewhere. ``labels`` are checked columns of labels to read along, each
         with what codes them: ``Label(name)`` maps to the int64 codes of the same rows, -1 for a
-        missing label. The arrays must not be written to. SourceError if reading fails.
+        missing label. A column that is coded in several ways is named by labels of several uses.
+        The arrays must not be written to. SourceError if reading fails.
         """
-        counted = [name for name in columns if name is not None and self._holds_labels(name)]
+        counted = [name for name in columns if name is not None and self.holds_labels(name)]
         numbers = [name for name in columns if name not in counted]
-        coders: dict[str, Coder] = {**{name: Presence() for name in counted}, **(labels or {})}
+        coders: dict[Label, Coder] = {Label(name, _PRESENT): Presence() for name in counted}
+        for each, coder in (labels or {}).items():
+            coders[each if isinstance(each, Label) else Label(each)] = coder
         batches = guarded(self._label, lambda: iter(self._chunks(numbers, coders)))
         while (batch := guarded(self._label, lambda: next(batches, None))) is not None:
             whole: dict[Key, NDArray[Any]] = dict(batch)
             for name in counted:
-                missing = batch[Label(name)] == coders[name].missing
-                whole[name] = np.where(missing, np.nan, 0.0)
+                codes = batch[Label(name, _PRESENT)]
+                whole[name] = np.where(codes == Presence.missing, np.nan, 0.0)
             yield whole
 
     @abstractmethod
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+        self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
     ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
 
@@ -224,7 +249,7 @@ class StreamSource(Source):
     """Batches that an engine produces, anew for every pass."""
 
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+        self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
     ) -> Iterator[Chunk]:
         named = [each for each in columns if each is not None]
         if not named and not labels:
@@ -232,10 +257,10 @@ class StreamSource(Source):
             for start in range(0, rows, CHUNK):
                 yield {None: rows_of(min(CHUNK, rows - start))}
             return
-        for batch in self._batches(named, list(labels)):
+        for batch in self._batches(named, [label.name for label in labels]):
             arrays: dict[Key, NDArray[Any]] = dict(zip(named, batch.floats, strict=True))
-            for (name, coder), values in zip(labels.items(), batch.labels, strict=True):
-                arrays[Label(name)] = coder.codes(values)
+            for (label, coder), values in zip(labels.items(), batch.labels, strict=True):
+                arrays[label] = coder.codes(values)
             length = len(next(iter(arrays.values())))
             if None in columns:
                 arrays[None] = rows_of(length)
@@ -244,7 +269,10 @@ class StreamSource(Source):
 
     @abstractmethod
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
-        """Columns of numbers and of labels, at least one in all, in batches of any length."""
+        """Columns of numbers and of labels, at least one in all, in batches of any length.
+
+        A column of labels may be asked for more than once.
+        """
 
     @abstractmethod
     def _count(self) -> int:
@@ -319,10 +347,10 @@ class MemorySource(Source):
         return _MemoryRows(self._open(column), self._rows, self._label)
 
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+        self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
     ) -> Iterator[Chunk]:
         opened = {each: self._open(each) for each in columns}
-        coded = {Label(name): (self._column(name), coder) for name, coder in labels.items()}
+        coded = {label: (self._column(label.name), coder) for label, coder in labels.items()}
         for number in scrambled(-(-self._rows // CHUNK)):
             start = number * CHUNK
             stop = min(start + CHUNK, self._rows)

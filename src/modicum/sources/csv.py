@@ -144,7 +144,7 @@ class CsvFile(StreamSource):
     def check_counted(self, column: str | None) -> None:
         self.check(column)
 
-    def _holds_labels(self, column: str | None) -> bool:
+    def holds_labels(self, column: str | None) -> bool:
         return column is not None and column.startswith(self._counted)
 
     def _missing(self, column: str) -> MissingColumn:
@@ -202,7 +202,7 @@ class CsvFile(StreamSource):
             # would be cheaper still, but Polars 2.1 now and then changes the order of rows for one.
             cell = cells[place]
             return pl.when(cell != "").then(
-                cell.str.len_bytes() if self._holds_labels(name) else cell
+                cell.str.len_bytes() if self.holds_labels(name) else cell
             )
 
         floats = [self.numbers.polars(cells[place]) for place in places]

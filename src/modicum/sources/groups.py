@@ -53,18 +53,23 @@ _WAITING = 1 << 15  # rows of a group that are summarised at a time
 _Started = tuple[int, str | None, Accumulator[Any]]  # of a group and column
 
 
-def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) -> str | None:
-    """Check by the schema that rows can be grouped; return the kind of the labels."""
-    kind = source.check_label(by)
-    if by == unit.column:
-        raise InvalidArgument(
-            f"by={by!r} says whose a row is: every group would be one protected person, of whom "
-            "nothing can be told"
-        )
-    if by == unit.order_by and source.check_order(by) == "datetime":
-        raise InvalidArgument(
-            f"by={by!r} already orders the rows of a person: pass a table with a copy of it"
-        )
+def check_groups(
+    source: Source, unit: Unit, columns: Sequence[str], max_groups: int | None
+) -> list[str | None]:
+    """Check by the schema that rows can be grouped; return the kinds of the labels."""
+    kinds = [source.check_label(by) for by in columns]
+    for by in columns:
+        if by == unit.column:
+            raise InvalidArgument(
+                f"by={by!r} says whose a row is: every group would be one protected person, of "
+                "whom nothing can be told"
+            )
+        if by == unit.order_by and source.check_order(by) == "datetime":
+            raise InvalidArgument(
+                f"by={by!r} already orders the rows of a person: pass a table with a copy of it"
+            )
+    if len({*columns}) < len(columns):
+        raise InvalidArgument(f"the columns of keys must be different, got {list(columns)}")
     if unit.combine is None and max_groups is not None:
         raise InvalidArgument(
             "max_groups= is for a unit that names persons and has no max_rows=: here rows are "
@@ -75,7 +80,7 @@ def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) ->
             f"combine={unit.combine!r} makes one record of a person's rows in each group: say in "
             "how many groups one person may count, for example max_groups=1"
         )
-    return kind
+    return kinds
 
 
 def reader_of_groups(
@@ -466,12 +471,22 @@ class Places(Sensitive):
                 return self._numbers.places_of_floats(values)
         if self._table is None:
             codes = self._labels.codes(self._keys)
-            texts = self._labels.codes([str(key) for key in self._keys])
+            texts = [
+                self._labels.codes(each) for each in zip(*map(_texts, self._keys), strict=True)
+            ]
             self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all others
-            self._table[texts] = np.arange(len(self._keys))
+            for each in texts:
+                self._table[each] = np.arange(len(self._keys))
             self._table[codes] = np.arange(len(self._keys))
         # Whatever is not a key gets a code of its own after those of the keys.
         return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
+
+
+def _texts(key: Hashable) -> list[Hashable]:
+    """Return what a key is found by where labels are text; of a tuple, any of its parts may be."""
+    if not isinstance(key, tuple):
+        return [str(key)]
+    return list(itertools.product(*((each, str(each)) for each in key)))
 
 
 class _WholeKeys:

@@ -30,9 +30,13 @@ from modicum.summaries.base import Integers, Sensitive
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The key of a label column's codes in a chunk."""
+    """The key of a label column's codes in a chunk.
+
+    A column may be coded in several ways at once; ``use`` tells them apart.
+    """
 
     name: str
+    use: Hashable = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -60,7 +64,7 @@ class Coder(Protocol):
         """Return an integer for each label."""
 
 
-def _spread(values: Encoded, coder: Coder) -> Integers:
+def spread(values: Encoded, coder: Coder) -> Integers:
     """Code each label of a list once, and give the rows their codes."""
     known = np.append(coder.codes(values.labels), coder.missing)
     return known[np.maximum(values.places.astype(np.intp), -1)]
@@ -231,7 +235,7 @@ class Presence(Sensitive):
 
     def codes(self, values: LabelValues) -> Integers:
         if isinstance(values, Encoded):
-            return _spread(values, self)
+            return spread(values, self)
         if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biu":
             return -np.ma.getmaskarray(values).astype(np.int64)
         items = label_items(values)
@@ -249,7 +253,7 @@ class Datetimes(Sensitive):
 
     def codes(self, values: LabelValues) -> Integers:
         if isinstance(values, Encoded):
-            return _spread(values, self)
+            return spread(values, self)
         datetimes = np.asarray(values)
         unit = np.datetime_data(datetimes.dtype)[0]
         times = datetimes.view(np.int64)

@@ -16,7 +16,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from modicum.privacy.unit import Unit
 from modicum.sources.arrays import BLOCK, MatrixSource
 from modicum.sources.base import Chunk, Floats, Source, suppress_warnings
 from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Sensitive
+
+if TYPE_CHECKING:
+    from modicum.sources.views import View
 
 Column = str | Columns | None
 C = TypeVar("C", bound=Column)
@@ -42,6 +45,7 @@ class Scope:
     by: str | None = None  # the column of keys, if rows are grouped
     keys: tuple[Hashable, ...] = ()  # public; group i is made of the rows with keys[i]
     key: int | None = field(default=None, repr=False)  # decides what of a person is kept at random
+    views: tuple[View, ...] = ()  # of which table, made of the one whose rows are read
 
     @classmethod
     def of(

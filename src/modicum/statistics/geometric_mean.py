@@ -5,6 +5,7 @@ docs/proofs/geometric_mean.md has the proofs.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -18,6 +19,14 @@ from modicum.statistics import spec
 from modicum.statistics.mean import adaptive_mean
 from modicum.statistics.split import BOTH_CLUSTERS
 from modicum.statistics.texts import documented
+from modicum.status import USABLE, Status
+
+_MOST = 10
+DROWNED = Status(
+    "few_records",
+    "too little data for this range and budget: the noise alone may change the answer by a factor "
+    f"of {_MOST}; narrow `within` or spend more",
+)
 
 
 @documented
@@ -41,7 +50,8 @@ def geometric_mean(
     within : (float, float)
         A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
         the lowest, zeros and negative values among them, count as the lowest, whatever the data
-        are; so choose the lowest value that means something.
+        are; so choose the lowest value that means something, such as a detection limit. It is not
+        found for you: with zeros in the column the answer depends on it.
     {cost}
 
     {returns}
@@ -103,7 +113,10 @@ def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Step
         lambda ask: replace(ask, lattice=lattice), steps
     )  # [geometric_mean.2]
     value = Fraction(lattice.exp(float(found.value)))
-    return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), found.status)
+    lower, upper = found.error_model.interval(spec.LEAST_LEVEL, None)
+    drowned = found.status.code in USABLE and upper - lower > 2 * math.log(_MOST)
+    status = DROWNED if drowned else found.status
+    return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), status)
 
 
 GEOMETRIC_MEAN = spec.Row(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -84,6 +84,7 @@ def histogram(
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range certain to contain every value; its ends are the outer edges.
+        Without one a range is found, and the outer edges are ``-inf`` and ``inf``.
     {cost}
     {step_of_edges}
 
@@ -92,8 +93,8 @@ def histogram(
     Raises
     ------
     InvalidArgument
-        edges out of order, too many or not finite; not one of edges and bins; bins out of range
-        or without ``within``; a bad step or budget.
+        edges out of order, too many or not finite; not one of edges and bins; edges beside
+        ``within``; bins out of range; a bad step or budget.
 
     Notes
     -----
@@ -103,23 +104,23 @@ def histogram(
     --------
     >>> histogram("age", edges=[0, 18, 65, float("inf")], epsilon=1).statistic
     'histogram'
-    >>> histogram("income", bins=10, within=(0, 1e9), epsilon=1).method
+    >>> histogram("income", bins=10, epsilon=1).method
     'drawn'
     """
     cost, name = chosen_budget(epsilon, rho, budget), spec.column_name(column)
     if (edges is None) == (bins is None):
         raise InvalidArgument(
-            "give either edges, or bins and within; categories are counted for each key, by "
+            "give either edges, or bins, such as bins=10; categories are counted for each key, by "
             "group_by(...).count or `modicum count FILE --by COLUMN --keys A,B`"
         )
-    if (bins is None) != (within is None):
-        raise InvalidArgument("bins and within go together; edges need no range")
-    if edges is not None:
-        public = CutsOption.of(edges, "edges", least=2, infinite=True)
-        return HISTOGRAM.query(name, public.lattice("edges", step), cost, public)
-    assert within is not None
-    options = BinsOption.of(bins)
-    return DRAWN_HISTOGRAM.query(name, Lattice.within(within, step), cost, options)
+    if edges is None:
+        lattice = spec.chosen_range(within, step)
+        options = BinsOption.of(bins, unbounded=lattice is None)
+        return DRAWN_HISTOGRAM.query(name, lattice, cost, options)
+    if within is not None:
+        raise InvalidArgument("edges need no range: within goes with bins")
+    public = CutsOption.of(edges, "edges", least=2, infinite=True)
+    return HISTOGRAM.query(name, public.lattice("edges", step), cost, public)
 
 
 @documented
@@ -169,20 +170,28 @@ def cdf(
 
 @dataclass(frozen=True, slots=True)
 class BinsOption(spec.Options):
-    """How many bins of about equally many records; ``fine`` as for :class:`QuantilesOption`."""
+    """How many bins of about equally many records; ``fine`` as for :class:`QuantilesOption`.
+
+    ``unbounded``: the range is found, and the outer bins have no ends, as it may not hold all.
+    """
 
     bins: int
     fine: int = FINE
+    unbounded: bool = field(default=False, repr=False)
+
+    @property
+    def spare(self) -> Fraction:
+        return Fraction(1, 4 * self.bins)
 
     @classmethod
-    def of(cls, bins: object) -> BinsOption:
-        """Check that it is a whole number from 2 to 1000."""
+    def of(cls, bins: object, *, unbounded: bool) -> BinsOption:
+        """Check that there are 2 to 1000, a whole number."""
         whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
         if not whole or not 2 <= bins <= spec.MOST_QUANTILES:  # type: ignore[operator]
             raise InvalidArgument(
                 f"bins must be a whole number from 2 to {spec.MOST_QUANTILES}, got {bins!r}"
             )
-        return cls(int(bins))  # type: ignore[call-overload]
+        return cls(int(bins), unbounded=unbounded)  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +309,8 @@ def drawn_histogram(
 ) -> Steps[ArrayEstimate]:
     """Count the records of bins with about equally many each: between quantiles, drawn first.
 
-    The ends of the lattice are the outer edges; bins between edges that are drawn twice are one.
+    The ends of the lattice are the outer edges, or there are none; bins between edges that are
+    drawn twice are one.
     The draws cost exactly ``event``; a budget too small to keep the records around the ranks is
     refused.
     """
@@ -313,7 +323,8 @@ def drawn_histogram(
     upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
     counts = tuple(b - a for a, b in pairwise(upto))
     inner = (float(edge * Fraction(lattice.step)) for edge in edges[1:-1])
-    values = (lattice.lo, *inner, lattice.hi)
+    lo, hi = (-math.inf, math.inf) if options.unbounded else (lattice.lo, lattice.hi)
+    values = (lo, *inner, hi)
     return (yield from _counted(counts, split, lattice, values))
 
 
@@ -555,8 +566,7 @@ STATISTICS = (
         command="people.csv age --edges 0,18,65,inf --epsilon 1",
         options={
             "edges": "public edges, increasing",
-            "bins": "instead of --edges, with --within: K bins between quantiles that are drawn "
-            "first",
+            "bins": "instead of --edges: K bins between quantiles that are drawn first",
         },
         plan=spec.Planned(
             "a histogram",

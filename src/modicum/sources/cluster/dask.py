@@ -41,8 +41,7 @@ class DaskTable(DistributedSource):
         delayed = partial(import_module("dask").delayed, pure=False)
         frame = self._frame[list(job.columns)]
         unit = job.scope.unit
-        labels = {each for each in (*job.scope.labels, unit.order_by) if each is not None}
-        kinds = {name: _kind(frame.dtypes[name]) for name in sorted(labels)}
+        kinds = {name: _kind(frame.dtypes[name]) for name in job.labels}
         if unit.column is not None:
             frame = _by_person(frame, unit.column, kinds)
         parts = frame.to_delayed()

@@ -24,9 +24,10 @@ from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
 from modicum.sources.groups import count_keys, labels_of, reader_of_groups
-from modicum.sources.labels import Coder
+from modicum.sources.labels import Coder, Label
 from modicum.sources.persons import TableReader, check_unit, made_of
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
+from modicum.sources.views import View, view_of
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 
@@ -96,7 +97,7 @@ class DistributedSource(RemoteSource):
         """
 
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+        self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
     ) -> Iterator[Chunk]:
         raise UnsupportedData(f"the rows of {self._label} stay where they are: only summaries move")
 
@@ -124,9 +125,33 @@ class Job:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that are read; there may be none."""
+        return tuple(self._needed()[0])
+
+    @property
+    def labels(self) -> list[str]:
+        """Those of them that may be read as labels."""
+        _, views = self._needed()
+        order = self.scope.unit.order_by
+        names = [*self.scope.labels, *([] if order is None else [order])]
+        for view in reversed(views):
+            names = view.labels(names)
+        return sorted(set(names))
+
+    def _needed(self) -> tuple[list[str], list[View]]:
+        """Return the columns of the table that are needed, and what makes the others of them."""
         asked = named_columns([ask.place for _, ask in self.reads])
         named = (*self.scope.columns, *asked, *self.scope.labels, self.scope.unit.order_by)
-        return tuple(dict.fromkeys(each for each in named if each is not None))
+        names = list(dict.fromkeys(each for each in named if each is not None))
+        views: list[View] = []
+        for view in reversed(self.scope.views):
+            views.insert(0, view.only(names))
+            names = view.needs(names)
+        return names, views
+
+    def _viewed(self, part: Source) -> Source:
+        for view in self._needed()[1]:
+            part = view_of(part, view, self.scope.unit)
+        return part
 
     @property
     def chooses(self) -> bool:
@@ -147,6 +172,7 @@ class Job:
 
     def check(self, part: Source) -> None:
         """Check by its schema that a part can be read."""
+        part = self._viewed(part)
         check_unit(part, self.scope.unit)
         check_asks(part, [ask for _, ask in self.reads])
         if self.scope.by is not None:
@@ -187,7 +213,7 @@ class Job:
         self._check_version()
         nothing = self._nothing()
         with suppress_warnings():
-            known = self._read(part, self._entropy(place))
+            known = self._read(self._viewed(part), self._entropy(place))
             return [
                 (question, each.to_bytes())
                 for question, each in enumerate(known)
@@ -261,6 +287,7 @@ _KINDS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
     "d": (date, date.isoformat, date.fromisoformat),
 }
 """In this order: a bool is an int, and a datetime is a date."""
+_TUPLE = "j"  # labels of several columns
 
 
 class KeyCounts(Sensitive):
@@ -276,14 +303,21 @@ class KeyCounts(Sensitive):
         return KeyCounts(Counter(self.counts) + Counter(other.counts))
 
     def to_bytes(self) -> bytes:
-        return json.dumps([[*_written(key), n] for key, n in self.counts.items()]).encode()
+        return json.dumps([[_written(key), n] for key, n in self.counts.items()]).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> KeyCounts:
-        return cls({_KINDS[kind][2](text): n for kind, text, n in json.loads(data)})
+        return cls({_label(written): n for written, n in json.loads(data)})
 
 
-def _written(key: Hashable) -> tuple[str, str]:
+def _label(written: list[Any]) -> Hashable:
+    kind, value = written
+    return tuple(map(_label, value)) if kind == _TUPLE else _KINDS[kind][2](value)
+
+
+def _written(key: Hashable) -> tuple[str, Any]:
+    if isinstance(key, tuple):
+        return _TUPLE, list(map(_written, key))
     for kind, (of, write, _) in _KINDS.items():
         if isinstance(key, of):
             return kind, write(key)

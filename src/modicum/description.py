@@ -1,0 +1,356 @@
+"""A whole table at a glance: how many values, how many missing, means, quartiles, frequent labels.
+
+The columns share one budget. Which columns are described, and how the budget is divided, follows
+from the declared types alone. Every number is a release of its own, with its interval and status.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from modicum import query as ask
+from modicum.array_release import ArrayRelease, GroupedRelease
+from modicum.errors import InvalidArgument
+from modicum.privacy.budget import Budget, approx, pure
+from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
+from modicum.privacy.unit import Unit
+from modicum.release import HTML, Release, native_table, note_text, view_line
+from modicum.runtime.query import Query
+from modicum.sources.base import Source
+
+QUARTILES = ("25 %", "median", "75 %")
+_Q = ("0.25", "0.5", "0.75")
+_SHOWN = 5  # labels of a column on the summary
+_BOOLEANS = {"bool", "boolean", "bool[pyarrow]"}
+# Parts of the budget: a count needs next to nothing, and the quartiles find a range too.
+_ROWS, _VALUES, _QUARTILES, _MEAN, _KEYS, _COUNTS = 1, 1, 12, 6, 8, 2
+
+Numbers = Mapping[str, Release | ArrayRelease]
+
+
+class Number(NamedTuple):
+    """A released number with its 95 % interval, and whether it can be used."""
+
+    value: float
+    lower: float
+    upper: float
+    usable: bool
+
+    @classmethod
+    def of(cls, release: Release) -> Number:
+        """Take the number of a release."""
+        return cls(release.value, *release.interval(), release.usable)
+
+    def words(self, *, margin: bool = False) -> str:
+        """Write it to the digits that its interval supports; ``margin``: half of that, too.
+
+        Examples
+        --------
+        >>> Number(1234.567, 1234.1, 1235.1, True).words(), Number(0.5, 0.4, 0.6, False).words()
+        ('1,234.57', '–')
+        """
+        half = (self.upper - self.lower) / 2
+        if not self.usable:
+            return "–"
+        size = abs(self.value)
+        if half <= 1e-6 * size or half >= 1e12 or not 1e-4 <= max(size, half) < 1e12:
+            text, spread = f"{self.value:,.6g}", f"{half:.2g}"
+        else:
+            digits = max(0, 1 - math.floor(math.log10(half)))
+            text, spread = f"{self.value:,.{digits}f}", f"{half:,.{digits}f}"
+        return f"{text} ± {spread}" if margin else text
+
+
+class Asked(NamedTuple):
+    """What is asked of a table: numbers in one release, then means, then labels of each column.
+
+    ``means`` have the budget of each mean, ``labels`` those of the draw of keys and of their
+    counts.
+    """
+
+    queries: Mapping[str, Query[Any]]
+    means: Mapping[str, Budget]
+    labels: Mapping[str, tuple[Budget, Budget]]
+    numbers: tuple[str, ...]
+    skipped: Mapping[str, str]
+
+    @classmethod
+    def of(cls, source: Source, unit: Unit, names: Sequence[str] | None, cost: Budget) -> Asked:
+        """Divide a budget among the columns of a table, by their declared types.
+
+        InvalidArgument or MissingColumn for a name that is none; InvalidArgument if nothing can be
+        described.
+        """
+        if not source.is_table:
+            raise InvalidArgument("a table with named columns can be described")
+        chosen = _chosen(source, unit, names)
+        kinds = {name: _kind(source, name) for name in chosen}
+        numbers = tuple(name for name, kind in kinds.items() if kind in {"number", "boolean"})
+        labels = tuple(name for name, kind in kinds.items() if kind == "label")
+        skipped = {name: kind for name, kind in kinds.items() if name not in {*numbers, *labels}}
+        if labels and not cost.delta:
+            why = "labels, which are drawn for an (ε, δ)"
+            skipped |= dict.fromkeys(labels, why)
+            labels = ()
+        if not numbers and not labels:
+            raise InvalidArgument(
+                "no column can be described: "
+                + (
+                    ", ".join(f"{name!r} ({why})" for name, why in skipped.items())
+                    or "none is left"
+                )
+            )
+        parts = {"rows": _ROWS}
+        for name in numbers:
+            parts[f"values {name}"] = _VALUES
+            if kinds[name] == "number":
+                parts[f"quartiles {name}"] = _QUARTILES
+        more = len(numbers) * _MEAN + len(labels) * (_KEYS + _COUNTS)
+        whole = sum(parts.values()) + more
+        plain = pure(cost.amount) if cost.approximate else cost
+
+        def share(part: int) -> Budget:
+            return plain.part(
+                _down(Fraction(part, whole) * plain.amount, AMOUNT_UNITS) / plain.amount
+            )
+
+        queries = {each: _query(each, share(part)) for each, part in parts.items()}
+        means, counts = dict.fromkeys(numbers, share(_MEAN)), share(_COUNTS)
+        draws = {
+            name: (
+                approx(share(_KEYS).amount, _down(cost.delta / len(labels), DELTA_UNITS)),
+                counts,
+            )
+            for name in labels
+        }
+        return cls(queries, means, draws, numbers, skipped)
+
+    def means_in(self, numbers: Numbers) -> dict[str, Query[Any]]:
+        """Ask for the means, in the ranges that were found for the quartiles: these are known.
+
+        A share needs none.
+        """
+        queries: dict[str, Query[Any]] = {}
+        for name, budget in self.means.items():
+            quartiles = numbers.get(f"quartiles {name}")
+            within = (0.0, 1.0) if quartiles is None else quartiles.range_found
+            if quartiles is not None and quartiles.code in {"few_records", "clipped"}:
+                within = None
+            queries[f"mean {name}"] = ask.mean(name, within=within, budget=budget)
+        return queries
+
+
+def _down(amount: Fraction, units: int) -> Fraction:
+    """Round down to what a ledger counts exactly: it would round up, and the sum be too much."""
+    return Fraction(math.floor(amount * units), units)
+
+
+def _chosen(source: Source, unit: Unit, names: Sequence[str] | None) -> list[str]:
+    owners = {unit.column, unit.order_by}
+    if names is None:
+        return [name for name in source.names if name not in owners]
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InvalidArgument(f"columns must be a list of names, got {names!r}")
+    for name in names:
+        source.check_counted(name)
+        if name in owners:
+            raise InvalidArgument(f"column {name!r} says whose the rows are")
+    return list(dict.fromkeys(names))
+
+
+def _kind(source: Source, name: str) -> str:
+    """What a column is described as, or why it is not."""
+    declared = source.declared(name)
+    if not source.holds_labels(name):
+        try:
+            source.check(name)
+        except InvalidArgument:
+            return declared
+        return "boolean" if declared in _BOOLEANS else "number"
+    return "label" if source.check_label(name) in {"text", "labels", "object"} else declared
+
+
+def _query(what: str, budget: Budget) -> Query[Any]:
+    kind, _, name = what.partition(" ")
+    if kind == "rows":
+        return ask.count(budget=budget)
+    if kind == "values":
+        return ask.count(name, budget=budget)
+    return ask.quantiles(name, q=_Q, budget=budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What was released about the columns of a table, together, for one cost.
+
+    Attributes
+    ----------
+    numbers : mapping of str to Release or ArrayRelease
+        ``"rows"``, and for each column of numbers ``"values NAME"``, ``"mean NAME"`` and
+        ``"quartiles NAME"``.
+    labels : mapping of str to GroupedRelease
+        For each column of labels the counts of those that were drawn.
+    columns : tuple of str
+        The columns of numbers, in the order of the table.
+    skipped : mapping of str to str
+        Columns that are not described, and why.
+    cost : Budget
+        What all of it cost.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, modicum
+    >>> table = pd.DataFrame({"age": np.arange(9000) % 90, "income": np.arange(9000.0)})
+    >>> found = modicum.describe(table, epsilon=2)
+    >>> found.columns, round(found.numbers["mean age"].value)
+    (('age', 'income'), 44)
+    >>> print(found)  # doctest: +ELLIPSIS
+    description of 9,0... rows
+    ...
+    """
+
+    numbers: Numbers
+    labels: Mapping[str, GroupedRelease]
+    columns: tuple[str, ...]
+    skipped: Mapping[str, str]
+    cost: Budget
+
+    @property
+    def rows(self) -> Release:
+        """The number of rows."""
+        rows = self.numbers["rows"]
+        assert isinstance(rows, Release)
+        return rows
+
+    @property
+    def usable(self) -> bool:
+        """Whether any column has a number that can be used."""
+        found = [each for name, each in self.numbers.items() if name != "rows"]
+        return any(each.usable for each in [*found, *self.labels.values()])
+
+    def missing(self, column: str) -> float:
+        """Share of the rows that have no value in a column of numbers."""
+        rows, values = self.rows.value, float(self._of("values", column)[0].value)
+        return min(max(1 - values / rows, 0.0), 1.0) if rows > 0 else 0.0
+
+    def frame(self) -> Any:
+        """Return a table: column, statistic, value, lower, upper (the 95 % interval) and usable.
+
+        A row for each number; the statistic of a label is its count. It is a table of the library
+        that the data came in, as :meth:`Release.frame` of several numbers.
+        """
+        rows: list[tuple[Any, ...]] = [(None, "rows", *Number.of(self.rows))]
+        for column in self.columns:
+            rows += [(column, what, *number) for what, number in self._numbers(column)]
+        for column, counts in self.labels.items():
+            rows += [(column, str(key), *Number.of(each)) for key, each in counts.items()]
+        names = ("column", "statistic", "value", "lower", "upper", "usable")
+        columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        return native_table(columns, self.rows.engine)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write all releases as one JSON object (``schema: modicum.description/1``)."""
+        json = import_module("json")
+        record = {
+            "schema": "modicum.description/1",
+            "cost": str(self.cost),
+            "usable": self.usable,
+            "columns": list(self.columns),
+            "skipped": dict(self.skipped),
+            "numbers": {name: json.loads(each.to_json()) for name, each in self.numbers.items()},
+            "labels": {name: json.loads(each.to_json()) for name, each in self.labels.items()},
+        }
+        text: str = json.dumps(record, indent=indent, allow_nan=False)
+        return text
+
+    def explain(self) -> str:
+        """Describe every draw of every release."""
+        releases = [*self.numbers.values(), *self.labels.values()]
+        return "\n\n".join([str(self), *(each.explain() for each in releases)])
+
+    def _of(self, what: str, column: str) -> tuple[Any, ...]:
+        found = self.numbers.get(f"{what} {column}")
+        return () if found is None else (found,)
+
+    def _numbers(self, column: str) -> Iterator[tuple[str, Number]]:
+        """Yield names and numbers of a column, with their intervals, and whether to use them."""
+        for what in ("values", "mean"):
+            for release in self._of(what, column):
+                yield what, Number.of(release)
+        for release in self._of("quartiles", column):
+            lower, upper = release.interval()
+            numbers = zip(release, lower.tolist(), upper.tolist(), strict=True)
+            for name, number in zip(QUARTILES, numbers, strict=True):
+                yield name, Number(*number, release.usable)
+
+    def _cells(self) -> list[list[str]]:
+        head = ["column", "values", "missing", "mean", *QUARTILES]
+        cells = [head]
+        for column in self.columns:
+            numbers = dict(self._numbers(column))
+            shown = {name: each.words(margin=name == "mean") for name, each in numbers.items()}
+            shown["missing"] = f"{100 * self.missing(column):.0f} %"
+            cells.append([column, *(shown.get(name, "") for name in head[1:])])
+        return cells
+
+    def _label_lines(self) -> Iterator[tuple[str, str]]:
+        for column, counts in self.labels.items():
+            found = sorted(counts.items(), key=lambda item: -item[1].value)
+            shown = [f"{key} {Number.of(each).words()}" for key, each in found[:_SHOWN]]
+            more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+            yield column, ", ".join([*shown, *more]) or "no label was drawn"
+
+    def _notes(self) -> Iterator[str]:
+        lost: dict[str, list[str]] = {}
+        for name, each in self.numbers.items():
+            if not each.usable:
+                lost.setdefault(each.code, []).append(name)
+        for code, names in lost.items():
+            yield f"no usable answer ({code}): {', '.join(names)}"
+        apart: dict[str, list[str]] = {}
+        for name, why in self.skipped.items():
+            apart.setdefault(why, []).append(name)
+        yield from (f"not described ({why}): {', '.join(names)}" for why, names in apart.items())
+
+    def __str__(self) -> str:
+        lines = [f"description of {Number.of(self.rows).words()} rows"]
+        cells = self._cells()
+        wide = [max(len(row[place]) for row in cells) for place in range(len(cells[0]))]
+        for name, *numbers in cells if self.columns else []:
+            padded = [f"{cell:>{width}}" for cell, width in zip(numbers, wide[1:], strict=True)]
+            lines.append(f"  {name:{wide[0]}}  {'  '.join(padded)}")
+        lines += [f"  {column}: {words}" for column, words in self._label_lines()]
+        lines += [view_line(each, 9) for each in self.rows.view]
+        lines.append(f"  cost     {self.cost} for {self.rows.unit}, all columns together")
+        lines += [note_text("  note     ", words) for words in self._notes()]
+        return "\n".join([*lines, "  frame() has the 95 % interval of every number"])
+
+    def to_html(self) -> str:
+        """Write it as a table of HTML, for a page of one's own."""
+
+        def row(cells: Iterable[str], tag: str) -> str:
+            return "".join(f"<{tag}>{cell.translate(HTML)}</{tag}>" for cell in cells)
+
+        head, *rows = self._cells()
+        body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
+        labels = "".join(
+            f"<tr><td>{column.translate(HTML)}</td><td colspan='{len(head) - 1}' "
+            f"style='text-align:left'>{words.translate(HTML)}</td></tr>"
+            for column, words in self._label_lines()
+        )
+        words = [f"{self.cost} for {self.rows.unit}, all columns together", *self._notes()]
+        return (
+            f"<table><caption>{Number.of(self.rows).words()} rows</caption><thead><tr>"
+            f"{row(head, 'th')}</tr></thead><tbody>{body}{labels}</tbody></table>"
+            f"<p>{'<br>'.join(each.translate(HTML) for each in words)}</p>"
+        )
+
+    _repr_html_ = to_html
+
+    def __repr__(self) -> str:
+        return f"Description({len(self.columns) + len(self.labels)} columns, {self.cost})"

@@ -1,0 +1,409 @@
+"""Conditions on rows, and columns made of others: a small language, evaluated row by row.
+
+The text of an expression is parsed, never run as Python: it is made of columns, numbers, texts,
+arithmetic, comparisons, ``and``, ``or``, ``not``, ``in`` and the functions of :data:`FUNCTIONS`.
+What it is in a row depends on that row alone, and it has a value for whatever the row holds: no
+value can make it fail ([view.1]). Columns are numbers as everywhere (float64, missing values NaN),
+so a table of any engine gives the same rows.
+
+Truth has three values, as in SQL: a comparison with a missing value is missing, ``missing and
+False`` is false, ``missing or True`` is true. True is 1, false 0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache, reduce
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument, did_you_mean
+from modicum.sources.labels import Encoded, LabelValues, label_items, spread
+from modicum.summaries.base import Integers, Sensitive
+
+_LONGEST = 10_000  # characters
+_DEEPEST = 100
+_MICROSECONDS_A_DAY = 86_400_000_000
+
+Floats = NDArray[np.float64]
+Values = Floats | np.float64
+Columns = Mapping["Leaf", Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A column as an expression reads it.
+
+    ``read`` is ``"number"``, ``"missing"`` (1 or 0), ``"time"`` (microseconds since 1970), or what
+    labels are asked: ``"in"``, ``"starts_with"``, ``"ends_with"`` or ``"contains"``, of some texts.
+    """
+
+    name: str
+    read: str = "number"
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed expression: the columns that it reads, and its values."""
+
+    text: str
+    leaves: frozenset[Leaf]
+    values: Callable[[Columns], Values]
+
+    def evaluate(self, columns: Columns, rows: int) -> Floats:
+        """Return a number for each row, NaN where it is missing."""
+        found = np.asarray(self.values(columns), dtype=np.float64)
+        return np.broadcast_to(found, (rows,))
+
+    def holds(self, columns: Columns, rows: int) -> NDArray[np.bool_]:
+        """Return where it is true: neither false nor missing."""
+        found = self.evaluate(columns, rows)
+        there: NDArray[np.bool_] = (found != 0) & ~np.isnan(found)
+        return there
+
+
+class Matches(Sensitive):
+    """A coder of labels: 1 where one has one of some texts, or begins, ends with or contains it."""
+
+    __slots__ = ("_test",)
+    missing: ClassVar[int] = -1
+
+    def __init__(self, leaf: Leaf) -> None:
+        texts, known = leaf.texts, frozenset(leaf.texts)
+        tests: dict[str, Callable[[str], bool]] = {
+            "in": known.__contains__,
+            "starts_with": lambda label: label.startswith(texts),
+            "ends_with": lambda label: label.endswith(texts),
+            "contains": lambda label: any(text in label for text in texts),
+        }
+        self._test = tests[leaf.read]
+
+    def codes(self, values: LabelValues) -> Integers:
+        if isinstance(values, Encoded):
+            return spread(values, self)
+        items = label_items(values)
+        found = (-1 if each is None else int(self._test(str(each))) for each in items)
+        return np.fromiter(found, np.int64, len(items))
+
+
+@lru_cache(maxsize=256)
+def parse(text: str) -> Expression:
+    """Read the text of an expression; InvalidArgument says what is not understood in it.
+
+    Examples
+    --------
+    >>> old = parse("age >= 65 and not missing(income)")
+    >>> sorted((leaf.name, leaf.read) for leaf in old.leaves)
+    [('age', 'number'), ('income', 'missing')]
+    >>> columns = {Leaf("x"): np.array([1.0, 0.0, np.nan])}
+    >>> parse("1 / x").evaluate(columns, 3).tolist(), parse("x < 1").holds(columns, 3).tolist()
+    ([1.0, nan, nan], [False, True, False])
+    """
+    if not isinstance(text, str):
+        raise InvalidArgument(f"an expression must be text, got {type(text).__name__}")
+    if len(text) > _LONGEST:
+        raise InvalidArgument(f"an expression has at most {_LONGEST:,} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InvalidArgument(
+            f"{text!r} is not an expression such as \"age >= 18 and region == 'North'\"; a column "
+            "whose name is not a plain word is written col('its name')"
+        ) from None
+    leaves: dict[Leaf, None] = {}
+    values = _Parser(text, leaves).number(tree)
+    if not leaves:
+        raise InvalidArgument(f"{text!r} names no column")
+    return Expression(text.strip(), frozenset(leaves), values)
+
+
+Compiled = Callable[[Columns], Values]
+
+
+class _Parser:
+    """Turns nodes of a syntax tree into functions of the columns of a chunk."""
+
+    def __init__(self, text: str, leaves: dict[Leaf, None]) -> None:
+        self._text, self._leaves, self._depth = text, leaves, 0
+
+    def number(self, node: ast.AST) -> Compiled:
+        """Read a node that has a number, or a truth, for each row."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise InvalidArgument(f"an expression is nested at most {_DEEPEST} times")
+        found = self._number(node)
+        self._depth -= 1
+        return found
+
+    def _number(self, node: ast.AST) -> Compiled:
+        match node:
+            case ast.Name() | ast.Call():
+                return self._leaf(Leaf(node.id)) if isinstance(node, ast.Name) else self._call(node)
+            case ast.BoolOp(op=op, values=values):
+                return _applied(_LOGIC[type(op)], *map(self.number, values))
+            case ast.Compare():
+                return self._compared(node)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+                return _applied(_ARITHMETIC[type(op)], self.number(left), self.number(right))
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in _SIGNS:
+                return _applied(_SIGNS[type(op)], self.number(operand))
+        return self._constant(node)
+
+    def _constant(self, node: ast.AST) -> Compiled:
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
+            raise self._refusal(node, _why_not(node))
+        try:
+            constant = np.float64(node.value)
+        except OverflowError:
+            raise self._refusal(node, "it is too large for a number") from None
+        return lambda _: constant
+
+    def _compared(self, node: ast.Compare) -> Compiled:
+        sides = [node.left, *node.comparators]
+        pairs = zip(sides, node.ops, sides[1:], strict=False)
+        return _applied(_and, *(self._pair(node, *pair) for pair in pairs))
+
+    def _pair(self, node: ast.AST, left: ast.AST, op: ast.cmpop, right: ast.AST) -> Compiled:
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self._among(node, left, right)
+            return _applied(_not, found) if isinstance(op, ast.NotIn) else found
+        if type(op) not in _COMPARISONS:
+            raise self._refusal(node, "write == or missing(...) in place of `is`")
+        if _is_text(left):
+            left, right, op = right, left, _TURNED.get(type(op), type(op))()
+        if not _is_text(right):
+            return _applied(_COMPARISONS[type(op)], self.number(left), self.number(right))
+        if isinstance(op, ast.Eq | ast.NotEq):
+            found = self._leaf(Leaf(self._column(left), "in", (right.value,)))  # type: ignore[attr-defined]
+            return _applied(_not, found) if isinstance(op, ast.NotEq) else found
+        moment = np.float64(self._moment(right))
+        times = self._leaf(Leaf(self._column(left), "time"))
+        return _applied(_COMPARISONS[type(op)], times, lambda _: moment)
+
+    def _among(self, node: ast.AST, left: ast.AST, right: ast.AST) -> Compiled:
+        if not isinstance(right, ast.List | ast.Tuple | ast.Set) or not right.elts:
+            raise self._refusal(
+                node, "after `in` comes a list such as ['North', 'South'] or [1, 2]"
+            )
+        if all(map(_is_text, right.elts)):
+            texts = tuple(each.value for each in right.elts)  # type: ignore[attr-defined]
+            return self._leaf(Leaf(self._column(left), "in", texts))
+        of = self.number(left)
+        return _applied(_or, *(_applied(_equal, of, self.number(each)) for each in right.elts))
+
+    def _call(self, node: ast.Call) -> Compiled:
+        name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+        if node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
+            raise self._refusal(node, "arguments of functions have no names and no stars")
+        if name == "col":
+            return self._leaf(Leaf(self._column(node)))
+        if name == "missing" and len(node.args) == 1:
+            if _is_column(node.args[0]):
+                return self._leaf(Leaf(self._column(node.args[0]), "missing"))
+            return _applied(_is_missing, self.number(node.args[0]))
+        if name in _OF_TEXT and len(node.args) > 1 and all(map(_is_text, node.args[1:])):
+            texts = tuple(each.value for each in node.args[1:])  # type: ignore[attr-defined]
+            return self._leaf(Leaf(self._column(node.args[0]), name, texts))
+        if name in _OF_TIME and len(node.args) == 1:
+            return _applied(_OF_TIME[name], self._leaf(Leaf(self._column(node.args[0]), "time")))
+        if name in _OF_NUMBERS:
+            function, least, most = _OF_NUMBERS[name]
+            if least <= len(node.args) <= most:
+                return _applied(function, *map(self.number, node.args))
+        if name not in FUNCTIONS:
+            known = ", ".join(sorted(FUNCTIONS))
+            raise self._refusal(
+                node,
+                f"there is no function {name!r}{did_you_mean(name, FUNCTIONS)}; there are {known}",
+            )
+        raise self._refusal(node, f"write {FUNCTIONS[name]}")
+
+    def _leaf(self, leaf: Leaf) -> Compiled:
+        self._leaves[leaf] = None
+        return lambda columns: columns[leaf]
+
+    def _column(self, node: ast.AST) -> str:
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Call(func=ast.Name(id="col"), args=[ast.Constant(value=str() as name)]):
+                return name
+        raise self._refusal(node, "here comes a column: its name, or col('its name')")
+
+    def _moment(self, node: Any) -> int:
+        """Microseconds since 1970; a moment without a zone is in UTC."""
+        try:
+            moment = datetime.fromisoformat(node.value)
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            why = "texts are compared by == and in, dates by < too: '2026-01-31'"
+            raise self._refusal(node, why) from None
+        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+    def _refusal(self, node: ast.AST, why: str) -> InvalidArgument:
+        part = ast.unparse(node)
+        return InvalidArgument(f"{part!r} in {self._text!r} is not understood: {why}")
+
+
+def _why_not(node: ast.AST) -> str:
+    match node:
+        case ast.Constant(value=str()):
+            return "a text is compared with a column, as in region == 'North'"
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr()) | ast.UnaryOp(op=ast.Invert()):
+            return "write and, or, not in place of &, |, ~"
+        case ast.Attribute():
+            return f"if it is a column, write col({ast.unparse(node)!r})"
+    return "it is no part of an expression"
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_column(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) or (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "col"
+    )
+
+
+def _applied(function: Callable[..., Any], *parts: Compiled) -> Compiled:
+    return lambda columns: function(*(part(columns) for part in parts))
+
+
+def _truth(x: Values) -> Values:
+    return np.where(np.isnan(x), np.nan, np.not_equal(x, 0))
+
+
+def _is_missing(x: Values) -> Values:
+    return np.where(np.isnan(x), 1.0, 0.0)
+
+
+def _not(x: Values) -> Values:
+    return 1 - _truth(x)
+
+
+def _and(*parts: Values) -> Values:
+    """False if one is, otherwise missing if one is."""
+    return reduce(lambda a, b: np.where((a == 0) | (b == 0), 0.0, a * b), map(_truth, parts))
+
+
+def _or(*parts: Values) -> Values:
+    return _not(_and(*map(_not, parts)))
+
+
+def _compare(operation: Callable[[Values, Values], Any]) -> Callable[[Values, Values], Values]:
+    def compared(a: Values, b: Values) -> Values:
+        return np.where(np.isnan(a) | np.isnan(b), np.nan, operation(a, b))
+
+    return compared
+
+
+def _divided(operation: Callable[[Values, Values], Any]) -> Callable[[Values, Values], Values]:
+    """A division by zero is missing."""
+    return lambda a, b: np.where(np.equal(b, 0), np.nan, operation(a, b))
+
+
+def _power(a: Values, b: Values) -> Values:
+    """0 to a negative power is missing, as a division by zero."""
+    return np.where(np.equal(a, 0) & np.less(b, 0), np.nan, np.power(a, b))
+
+
+def _logarithm(function: Callable[[Values], Any]) -> Callable[[Values], Values]:
+    """A logarithm of what is not positive is missing."""
+    return lambda x: function(np.where(np.greater(x, 0), x, np.nan))
+
+
+def _chosen(condition: Values, yes: Values, no: Values) -> Values:
+    """As SQL's CASE: what is not true is else."""
+    return np.where(_truth(condition) == 1, yes, no)
+
+
+def _field(unit: str, within: str, first: int) -> Callable[[Floats], Floats]:
+    """A part of a date: how many units it is from the begin of a longer one, from ``first`` on."""
+
+    def found(times: Floats) -> Floats:
+        there = ~np.isnan(times)
+        days = np.floor(np.where(there, times, 0.0) / _MICROSECONDS_A_DAY).astype(np.int64)
+        dates = np.clip(days, -(10**8), 10**8).view("M8[D]")
+        start = dates.astype(f"M8[{within}]") if within else np.array(0, "M8[Y]")
+        parts = (dates.astype(f"M8[{unit}]") - start.astype(f"M8[{unit}]")).astype(np.int64)
+        return np.where(there, parts + first, np.nan)
+
+    return found
+
+
+def _rounded(x: Values, digits: Values = np.float64(0)) -> Values:  # noqa: B008 -- immutable
+    scale = np.power(10.0, np.clip(np.trunc(digits), -300, 300))
+    return np.asarray(np.round(x * scale) / scale)
+
+
+_equal = _compare(np.equal)
+_ARITHMETIC: Mapping[type, Callable[[Values, Values], Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: _divided(np.divide),
+    ast.FloorDiv: _divided(np.floor_divide),
+    ast.Mod: _divided(np.mod),
+    ast.Pow: _power,
+}
+_COMPARISONS: Mapping[type, Callable[[Values, Values], Values]] = {
+    ast.Eq: _equal,
+    ast.NotEq: _compare(np.not_equal),
+    ast.Lt: _compare(np.less),
+    ast.LtE: _compare(np.less_equal),
+    ast.Gt: _compare(np.greater),
+    ast.GtE: _compare(np.greater_equal),
+}
+_TURNED: Mapping[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_LOGIC: Mapping[type, Callable[..., Values]] = {ast.And: _and, ast.Or: _or}
+_SIGNS: Mapping[type, Callable[[Values], Any]] = {
+    ast.Not: _not,
+    ast.USub: np.negative,
+    ast.UAdd: np.positive,
+}
+_ANY_NUMBER = 100
+_OF_NUMBERS: Mapping[str, tuple[Callable[..., Any], int, int]] = {
+    "abs": (np.abs, 1, 1),
+    "ceil": (np.ceil, 1, 1),
+    "clip": (lambda x, low, high: np.minimum(np.maximum(x, low), high), 3, 3),
+    "exp": (np.exp, 1, 1),
+    "fill": (lambda x, value: np.where(np.isnan(x), value, x), 2, 2),
+    "floor": (np.floor, 1, 1),
+    "log": (_logarithm(np.log), 1, 1),
+    "log10": (_logarithm(np.log10), 1, 1),
+    "log2": (_logarithm(np.log2), 1, 1),
+    "max": (lambda *parts: reduce(np.maximum, parts), 2, _ANY_NUMBER),
+    "min": (lambda *parts: reduce(np.minimum, parts), 2, _ANY_NUMBER),
+    "round": (_rounded, 1, 2),
+    "sqrt": (np.sqrt, 1, 1),
+    "where": (_chosen, 3, 3),
+}
+_OF_TEXT = frozenset({"starts_with", "ends_with", "contains"})
+_OF_TIME: Mapping[str, Callable[[Floats], Floats]] = {
+    "year": _field("Y", "", 1970),
+    "month": _field("M", "Y", 1),
+    "day": _field("D", "M", 1),
+    "weekday": lambda times: (np.floor(times / _MICROSECONDS_A_DAY) + 3) % 7 + 1,
+}
+FUNCTIONS: Mapping[str, str] = {
+    **{name: f"{name}(x)" for name in ("abs", "ceil", "exp", "floor", "log", "log10", "log2")},
+    "sqrt": "sqrt(x)",
+    "round": "round(x) or round(x, digits)",
+    "clip": "clip(x, lowest, highest)",
+    "min": "min(x, y, ...)",
+    "max": "max(x, y, ...)",
+    "where": "where(condition, yes, no)",
+    "fill": "fill(x, value), for where x is missing",
+    "missing": "missing(column)",
+    **{name: f"{name}(column, 'text', ...)" for name in sorted(_OF_TEXT)},
+    **{name: f"{name}(date)" for name in _OF_TIME},
+    "col": "col('name of a column')",
+}
+"""What may be called, and how that is written."""

@@ -1,0 +1,348 @@
+"""Tables of chosen rows and of columns made of others: what is read of them is made row by row.
+
+A view makes of each row of a table at most one row, and what it makes depends on that row and on
+public text alone. So a row more or less of the table is at most a row more or less of the view
+[view.1], and the rows of a person stay those of that person [view.2]. docs/proofs/view.md has the
+proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.exact.entropy import Entropy
+from modicum.privacy.unit import Unit
+from modicum.sources.base import Chunk, Floats, Key, Source, rows_of
+from modicum.sources.expressions import Expression, Leaf, Matches, parse
+from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
+from modicum.sources.reader import RemoteSource, Scope
+from modicum.summaries.base import Fetchable, Read
+
+_DERIVED = "float64"  # the declared type of a column that is made
+
+
+@dataclass(frozen=True)
+class View:
+    """What makes one table of another: a condition on rows, or columns, as text.
+
+    ``joined`` are columns that are read together as one column of labels, which are tuples; it has
+    their names, with commas.
+
+    Examples
+    --------
+    >>> print(View("age >= 18")), print(View(None, (("bmi", "kg / m ** 2"),)))
+    where age >= 18
+    with bmi = kg / m ** 2
+    (None, None)
+    """
+
+    condition: str | None
+    columns: tuple[tuple[str, str], ...] = ()
+    joined: tuple[str, ...] = ()
+
+    @property
+    def joint(self) -> str | None:
+        """The column of joined labels."""
+        return ", ".join(self.joined) or None
+
+    @property
+    def where(self) -> Expression | None:
+        """The condition."""
+        return None if self.condition is None else parse(self.condition)
+
+    @property
+    def made(self) -> Mapping[str, Expression]:
+        """The columns that are made."""
+        return {name: parse(text) for name, text in self.columns}
+
+    def only(self, names: Sequence[str]) -> View:
+        """Leave out the columns that are not asked for."""
+        made = tuple(each for each in self.columns if each[0] in names)
+        return View(self.condition, made, self.joined if self.joint in names else ())
+
+    def needs(self, names: Sequence[str]) -> list[str]:
+        """Return the columns of the table that are read for some of the view."""
+        made = self.made
+        names = self._apart(names)
+        needed = dict.fromkeys(name for name in names if name not in made)
+        read = [made[name] for name in names if name in made]
+        if self.where is not None:
+            read.append(self.where)
+        for expression in read:
+            needed |= dict.fromkeys(sorted(leaf.name for leaf in expression.leaves))
+        return list(needed)
+
+    def labels(self, names: Sequence[str]) -> list[str]:
+        """Return the columns of the table that may be read as labels, if some of the view are."""
+        leaves = [leaf for each in self._expressions for leaf in each.leaves]
+        tested = {leaf.name for leaf in leaves if leaf.read != "number"}
+        return [*(name for name in self._apart(names) if name not in self.made), *sorted(tested)]
+
+    def _apart(self, names: Sequence[str]) -> list[str]:
+        """Name the columns that are joined, in place of what they are joined to."""
+        apart = [name for name in names if name != self.joint]
+        return apart if len(apart) == len(names) else [*apart, *self.joined]
+
+    @property
+    def _expressions(self) -> list[Expression]:
+        return [*self.made.values(), *([self.where] if self.where is not None else [])]
+
+    def check(self, source: Source, unit: Unit) -> None:
+        """Check by the schema that it can be made of a table."""
+        if not source.is_table:
+            raise InvalidArgument(
+                "rows are chosen, and columns made, of a table with named columns"
+            )
+        for name, _ in self.columns:
+            if name in {unit.column, unit.order_by}:
+                raise InvalidArgument(f"column {name!r} says whose the rows are: it stays as it is")
+        for name in self.joined:
+            source.check_label(name)
+        for expression in self._expressions:
+            for leaf in expression.leaves:
+                _check_leaf(source, leaf)
+
+    def __str__(self) -> str:
+        if self.condition is not None:
+            return f"where {self.condition}"
+        return "with " + ", ".join(f"{name} = {text}" for name, text in self.columns)
+
+
+def _check_leaf(source: Source, leaf: Leaf) -> None:
+    """Check by the schema that a column can be read as an expression does."""
+    name = leaf.name
+    if leaf.read == "number" and not source.holds_labels(name):
+        source.check_values(name)
+        return
+    kind = source.check_label(name)
+    date = kind in {"date", "datetime"}
+    fits = {"missing": True, "number": False, "time": date}
+    if fits.get(leaf.read, kind != "number" and not date):
+        return
+    example = "== 'some text'"
+    if date or kind == "number":
+        example = ">= '2026-01-31'" if date else ">= 18"
+    declared = source.declared(name)
+    what = f"is declared as {declared}" if declared else "has no declared type"
+    raise UnsupportedData(f"column {name!r} {what}: compare it as in {name} {example}")
+
+
+def view_of(source: Source, view: View, unit: Unit) -> Source:
+    """Return the view of a table, wherever its rows are; its text and the schema are checked."""
+    view.check(source, unit)
+    if isinstance(source, RemoteSource):
+        return RemoteView(source, view)
+    return LocalView(source, view)
+
+
+class _Viewed(Source):
+    """The schema of a view."""
+
+    def __init__(self, source: Source, view: View) -> None:
+        made = view.made
+        names = dict.fromkeys([*source.names, *made])
+
+        def declared(name: str) -> str:
+            return _DERIVED if name in made else source.declared(name)
+
+        super().__init__(source.engine, list(names), declared, label=source.label)
+        self._source, self._view, self._made = source, view, made
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        return self._source.views if self._view.joined else (*self._source.views, self._view)
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        return self._view.joined
+
+    def check(self, column: str | None) -> None:
+        if column not in self._made:
+            self._source.check(column)
+
+    def check_counted(self, column: str | None) -> None:
+        if column not in self._made:
+            self._source.check_counted(column)
+
+    def counted(self, column: str) -> str:
+        return column if column in self._made else self._source.counted(column)
+
+    def holds_labels(self, column: str | None) -> bool:
+        return column not in self._made and self._source.holds_labels(column)
+
+    def check_label(self, name: str) -> str | None:
+        if name == self._view.joint:
+            return "joined"
+        return "number" if name in self._made else self._source.check_label(name)
+
+    def check_order(self, name: str) -> Literal["number", "datetime"]:
+        return "number" if name in self._made else self._source.check_order(name)
+
+
+class LocalView(_Viewed):
+    """A view of a table that is read in this process."""
+
+    def fetchable(self, column: str | None) -> Fetchable | None:
+        if self._view.where is None and column not in self._made:
+            return self._source.fetchable(column)
+        return None
+
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
+    ) -> Iterator[Chunk]:
+        asked = _Asked(self._source, self._view, columns, labels)
+        for chunk in self._source.chunks(asked.numbers, asked.coders):
+            yield asked.made(chunk)
+
+
+class _Asked:
+    """What is read of a table for some columns and labels of a view."""
+
+    def __init__(
+        self,
+        source: Source,
+        view: View,
+        columns: Sequence[str | None],
+        labels: Mapping[Label, Coder],
+    ) -> None:
+        made = view.made
+        self._columns, self._where = columns, view.where
+        self._labels = dict(labels)
+        self._made = {name: made[name] for name in self._named if name in made}
+        plain = [each for each in columns if each not in self._made]
+        self._joint, self._parts = view.joint, [_JoinedPart(name) for name in view.joined]
+        self.coders: dict[Label, Coder] = {
+            label: coder
+            for label, coder in labels.items()
+            if label.name not in self._made and label.name != self._joint
+        }
+        if any(label.name == self._joint for label in labels):
+            self.coders |= {each.label: each.labels for each in self._parts}
+        self._leaves: dict[Leaf, str | Label] = {}
+        for expression in [*self._made.values(), *filter(None, [self._where])]:
+            for leaf in expression.leaves:
+                self._leaves[leaf] = self._read(source, leaf)
+        numbers = [key for key in self._leaves.values() if isinstance(key, str)]
+        self.numbers: list[str | None] = list(dict.fromkeys([*plain, *numbers]))
+
+    @property
+    def _named(self) -> list[str]:
+        return [
+            *(each for each in self._columns if each is not None),
+            *(label.name for label in self._labels),
+        ]
+
+    def _read(self, source: Source, leaf: Leaf) -> str | Label:
+        """Return where a chunk has what a leaf needs, and have it coded if it is labels."""
+        if leaf.read == "number":
+            return leaf.name
+        coder: Coder
+        if leaf.read == "missing":
+            if source.check_label(leaf.name) == "number":
+                return leaf.name
+            coder = Presence()
+        else:
+            coder = Datetimes() if leaf.read == "time" else Matches(leaf)
+        label = Label(leaf.name, leaf)
+        self.coders[label] = coder
+        return label
+
+    def made(self, chunk: Chunk) -> Chunk:
+        """Make the chunk of the view."""
+        rows = len(next(iter(chunk.values())))
+        leaves = {leaf: self._values(leaf, key, chunk) for leaf, key in self._leaves.items()}
+        there = None if self._where is None else self._where.holds(leaves, rows)
+        left = rows if there is None else int(np.count_nonzero(there))
+
+        def kept(values: NDArray[Any]) -> NDArray[Any]:
+            return values if there is None else values[there]
+
+        found: dict[Key, NDArray[Any]] = {}
+        columns = {name: each.evaluate(leaves, rows) for name, each in self._made.items()}
+        for name in self._columns:
+            if name is None:
+                found[None] = rows_of(left)
+            else:
+                found[name] = kept(columns[name] if name in columns else chunk[name])
+        for label, coder in self._labels.items():
+            if label.name == self._joint:
+                found[label] = coder.codes(_joined(self._parts, chunk, kept))
+            elif label.name in columns:
+                found[label] = coder.codes(kept(columns[label.name]))
+            else:
+                found[label] = kept(chunk[label])
+        return found
+
+    def _values(self, leaf: Leaf, key: str | Label, chunk: Chunk) -> Floats:
+        values = chunk[key]
+        if leaf.read == "number":
+            return values
+        if isinstance(key, str):  # whether a number is missing
+            return np.where(np.isnan(values), 1.0, 0.0)
+        if leaf.read == "missing":
+            return np.where(values == Presence.missing, 1.0, 0.0)
+        missing = Datetimes.missing if leaf.read == "time" else Matches.missing
+        return np.where(values == missing, np.nan, values.astype(np.float64))
+
+
+class _JoinedPart:
+    """One of the columns that are joined: what codes its labels, and these by their codes."""
+
+    def __init__(self, name: str) -> None:
+        self.label = Label(name, "joined")
+        self.labels = Dictionary()
+        self._keys: list[Any] = []
+
+    def keys(self) -> list[Any]:
+        if len(self._keys) < len(self.labels):
+            self._keys = self.labels.keys()
+        return self._keys
+
+
+def _joined(
+    parts: Sequence[_JoinedPart],
+    chunk: Chunk,
+    kept: Callable[[NDArray[Any]], NDArray[Any]],
+) -> Encoded:
+    """Return labels of several columns as tuples; one is missing if one of its parts is."""
+    codes = np.stack([kept(chunk[part.label]) for part in parts])
+    distinct, places = np.unique(codes, axis=1, return_inverse=True)
+    places = np.where((codes < 0).any(axis=0), -1, places.ravel())
+    columns = zip(parts, distinct.tolist(), strict=True)
+    labels = [
+        [part.keys()[max(code, 0)] if part.keys() else None for code in codes]
+        for part, codes in columns
+    ]
+    return Encoded(places, list(zip(*labels, strict=True)))
+
+
+class RemoteView(_Viewed, RemoteSource):
+    """[view.4] A view of a table whose rows stay where they are: every part makes its own."""
+
+    def answer(
+        self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
+    ) -> list[Any]:
+        return self._remote.answer(self._scope(scope), reads, entropy)
+
+    def count_keys(self, scope: Scope, entropy: Entropy) -> dict[Any, int]:
+        return self._remote.count_keys(self._scope(scope), entropy)
+
+    def _scope(self, scope: Scope) -> Scope:
+        return replace(scope, views=(self._view, *scope.views))
+
+    @cached_property
+    def _remote(self) -> RemoteSource:
+        assert isinstance(self._source, RemoteSource)
+        return self._source
+
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
+    ) -> Iterable[Chunk]:
+        return self._remote.chunks(columns, {**labels})
