@@ -69,7 +69,7 @@ class Effort:
 
 
 FULL = Effort(
-    rows=((300, True), (3000, False), (20_000, False)), budgets=("0.5", "1", "3"), releases=150
+    rows=((300, True), (3000, False), (20_000, False)), budgets=("0.5", "1", "3"), releases=250
 )
 QUICK = Effort(rows=((3000, False),), budgets=("1",), releases=40)
 
