@@ -1,8 +1,8 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
 Parts are accuracy, ordinary, scale-free, people, tpch, quantiles, several, intervals, tails,
-spread, locations, robust, smooth, vectors, moments, speed, growth, groups, ledger, local,
-shuffle, peers, spark and all.
+population, spread, locations, robust, smooth, vectors, moments, speed, growth, groups, ledger,
+local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -29,6 +29,7 @@ from benchmarks import (
     ordinary,
     peers,
     people,
+    population,
     quantiles,
     robust,
     scale_free,
@@ -66,6 +67,9 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
     "intervals": lambda quick: intervals.intervals(intervals.QUICK if quick else intervals.FULL),
     "tails": lambda quick: tails.tails(tails.QUICK if quick else tails.FULL),
+    "population": lambda quick: population.population(
+        population.QUICK if quick else population.FULL
+    ),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
     "locations": lambda quick: locations.locations(locations.QUICK if quick else locations.FULL),
     "robust": lambda quick: robust.robust(robust.QUICK if quick else robust.FULL),

@@ -466,7 +466,7 @@ def test_a_plan_shows_its_arguments_and_describes_them(name: str) -> None:
 
 def test_the_order_of_arguments_is_that_of_the_question_about_what_is_guessed_and_given() -> None:
     given = ["n", "epsilon", "rho", "budget", "error"]
-    ordered = ["q", "within", "sd", *given, "shape", "mean", "step", "level", "unit"]
+    ordered = ["q", "within", "sd", *given, "shape", "mean", "step", "level", "population", "unit"]
     assert list(inspect.signature(plan.quantile).parameters) == ordered
     ordered = ["within", "sd", "r2", *given, "correlation", "mean", "target_sd", "step", "unit"]
     assert list(inspect.signature(plan.linear_regression).parameters) == ordered

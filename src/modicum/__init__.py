@@ -20,6 +20,7 @@ _HOMES = {
     "modicum.array_release": {"ArrayRelease", "GroupedRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.description": {"Description"},
+    "modicum.difference": {"Difference"},
     "modicum.errors": {
         "AccessDeniedError",
         "BudgetExceeded",

@@ -19,6 +19,7 @@ from modicum.array_release import GroupedRelease as GroupedRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.curator import Curator as Curator
 from modicum.description import Description as Description
+from modicum.difference import Difference as Difference
 from modicum.errors import AccessDeniedError as AccessDeniedError
 from modicum.errors import BudgetExceeded as BudgetExceeded
 from modicum.errors import InvalidArgument as InvalidArgument
@@ -93,6 +94,7 @@ __all__ = [
     "BudgetExceeded",
     "Curator",
     "Description",
+    "Difference",
     "Filter",
     "GroupBy",
     "GroupedRelease",

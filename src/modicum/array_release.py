@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from modicum.difference import Difference
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
@@ -379,6 +380,30 @@ class GroupedRelease(Mapping[Any, Release]):
             "usable": [release.usable for release in self.releases.values()],
         }
         return native_table(columns, self.engine)
+
+    def difference(self, first: Hashable, second: Hashable) -> Difference:
+        """Return the answer of one group less that of another, with its intervals.
+
+        It costs nothing: both answers are released already.
+
+        Parameters
+        ----------
+        first, second : label
+            Keys of two groups.
+
+        Raises
+        ------
+        InvalidArgument
+            If one of them is not the key of a group, or both are the same.
+        """
+        for key in (first, second):
+            if key not in self.releases:
+                raise InvalidArgument(f"there is no group {key!r} among {len(self)} groups")
+        if first == second:
+            raise InvalidArgument(f"the groups must be two different ones, got {first!r} twice")
+        names = (_key(first), _key(second))
+        releases = self.releases[first], self.releases[second]
+        return Difference(self._by, (first, second), names, *releases)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
         """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""

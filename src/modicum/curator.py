@@ -638,6 +638,7 @@ def recorded(
         found=live.answer.lattice is not None,
         limit=live.answer.limit,
         groups_found=groups,
+        population=query.population,
         method=live.answer.method or query.method,
         transcript=tuple(live.transcript),
         engine=source.engine,

@@ -213,6 +213,7 @@ class Statistics:
         step: float | None = None,
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        population: bool = False,
     ) -> Release:
         """Release the mean of a column, with no bounds to guess.
 
@@ -245,6 +246,7 @@ class Statistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> Release:
         """Release the median of a column, with no bounds to guess.
 
@@ -311,6 +313,7 @@ class Statistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> Release:
         """Release the q-quantile of a column, with no bounds to guess.
 
@@ -569,6 +572,7 @@ class GroupStatistics:
         step: float | None = None,
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        population: bool = False,
     ) -> GroupedRelease:
         """Release the mean of a column, with no bounds to guess.
 
@@ -585,6 +589,7 @@ class GroupStatistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> GroupedRelease:
         """Release the median of a column, with no bounds to guess.
 
@@ -635,6 +640,7 @@ class GroupStatistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> GroupedRelease:
         """Release the q-quantile of a column, with no bounds to guess.
 

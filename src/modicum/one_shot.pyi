@@ -902,6 +902,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    population: bool = False,
     where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
@@ -936,6 +937,10 @@ def mean(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted,
+        for the mean of the population that they come from. It takes the variance of the clipped
+        data, for 8 % of ε or less, the less the more rows there are.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
@@ -1075,6 +1080,7 @@ def median(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
@@ -1104,6 +1110,10 @@ def median(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
@@ -1381,6 +1391,7 @@ def quantile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
@@ -1416,6 +1427,10 @@ def quantile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional

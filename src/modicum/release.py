@@ -229,6 +229,8 @@ class Record:
         count as they are, or as the unit says.
     groups_found : int or None
         In how many groups a person counts at most, at random, if that was found.
+    population : bool
+        Whether what an interval for the population takes was bought.
     view : tuple of str
         Which rows were chosen, and which columns made, of the table that was opened.
     """
@@ -251,6 +253,7 @@ class Record:
     found: bool = field(default=False, kw_only=True)
     limit: int | None = field(default=None, kw_only=True)
     groups_found: int | None = field(default=None, kw_only=True)
+    population: bool = field(default=False, kw_only=True)
     view: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
@@ -444,12 +447,51 @@ class Release(Record):
         most = float_info.max
         return Interval(*(min(max(end, -most), most) for end in (lower, upper)))
 
+    def confidence_interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
+        """Interval for the population of which the rows are a random sample.
+
+        It covers the sampling error, and what :meth:`interval` covers. Both are computed from
+        released quantities only, at no cost.
+
+        Parameters
+        ----------
+        level : float
+            Confidence over the sample and the mechanism's randomness, in (0, 1). As that of all
+            intervals for means of samples it is asymptotic: that of few or very skewed rows is
+            lower.
+        tail : float, "auto" or None
+            As for :meth:`interval`.
+
+        Raises
+        ------
+        InvalidArgument
+            If it was not bought by ``population=True`` of a mean, a median or a quantile; if a
+            person may own several rows; or if an argument is out of range.
+        """
+        check_confidence(level, tail)
+        check_sample(self)
+        found: Interval | None = None
+        law = law_of(self, 1 - level, tail, population=True)
+        if law is not None:
+            found = law.interval(1 - level)
+        elif drawn := getattr(self.error_model, "population_interval", None):
+            found = drawn(level)
+        if found is None:
+            raise InvalidArgument(
+                f"this {self.statistic} has no confidence interval for a population, which mean, "
+                "median and quantile draw if they are asked for with population=True; interval() "
+                "is for the data at hand"
+            )
+        return found
+
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.release/2``).
 
         Exact rationals are strings such as ``"1/50"``.
         """
-        answer = {"value": self.value, "interval": list(self.interval())}
+        answer: dict[str, object] = {"value": self.value, "interval": list(self.interval())}
+        if self.population:
+            answer["confidence_interval"] = list(self.confidence_interval())
         return self._json("modicum.release/2", answer, indent)
 
     def __str__(self) -> str:
@@ -458,9 +500,30 @@ class Release(Record):
         lines = [
             *self._head(f"{self.value:,.6g}"),
             f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
-            *self._terms(),
         ]
+        if self.population:
+            lower, upper = self.confidence_interval()
+            lines.append(
+                f"  population     [{lower:,.6g}, {upper:,.6g}]  (95 %, of a random sample)"
+            )
+        lines += self._terms()
         return "\n".join(lines)
+
+
+def law_of(release: Release, alpha: float, tail: Tail, *, population: bool) -> Any:
+    """Return the distribution of the errors of an answer, or ``None`` if it is not known."""
+    make = getattr(release.error_model, "error_law", None)
+    assumed = assumed_tail(release.error_model, 1 - alpha, tail)
+    return make and make(alpha, assumed, population=population)
+
+
+def check_sample(release: Release) -> None:
+    """Refuse a release whose records are no random sample."""
+    if release.unit.rows > 1 or release.unit.whole:
+        raise InvalidArgument(
+            f"the records of {release.unit} are not independent: a confidence interval is for a "
+            "unit of one row, or of persons whose rows are combined"
+        )
 
 
 def check_confidence(level: object, tail: object) -> None:

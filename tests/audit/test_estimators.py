@@ -32,6 +32,9 @@ QUICK = {
     "mean, ρ": (ask.mean(**NARROW, rho="0.5"), MORE),
     "mean, clusters kept": (ask.mean(**NARROW, epsilon=2, clusters="keep"), FEW),
     "mean, range above zero": (ask.mean(**ABOVE, epsilon=1), HIGH),
+    "mean of a population, ε": (ask.mean(**NARROW, epsilon=1, population=True), MORE),
+    "mean of a population, ρ": (ask.mean(**NARROW, rho="0.5", population=True), MORE),
+    "mean of a population, above zero": (ask.mean(**ABOVE, epsilon=2, population=True), HIGH),
     "mean, cell table": (ask.mean(**NARROW, epsilon="0.0001"), FEW),
     "mean, cell table, ρ": (ask.mean(**NARROW, rho="1e-7"), FEW),
     "sum, ε": (ask.sum(**NARROW, epsilon=1), MORE),
@@ -93,6 +96,20 @@ def test_whether_data_fill_the_range_keeps_the_claim(cost) -> None:
     used = {step.label: step.used for step in report.steps}
     assert {"filled", "mean over the range", "centre"} <= set(used)
     assert used["filled"] > 0.4  # of two neighbours' losses only one window may have changed
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_the_squares_of_a_mean_keep_the_claim_within_bounds_and_without(cost) -> None:
+    """Few rows and the range; a centre and bounds; an atom at home, and bounds about it."""
+    values = {"count": ((1,), (100,), (1500,)), "home": ((0,), (5,)), "filled": (4,)}
+    values |= {"records elsewhere": ((300,),), "radii": ((2, 2), (4, 2))}
+    query = ask.mean(**NARROW, population=True, **cost)
+    report = audit.check(query, MORE, values=values, widths=(0, 0, 0, 1, 1, 1, 1, 1, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    assert {"deviations from the rough mean", "records outside"} <= set(used)
+    assert used["squares about the middle"] > 0.99
 
 
 def test_a_home_that_is_told_by_the_true_number_of_records_is_found(monkeypatch) -> None:
@@ -215,6 +232,8 @@ QUANTILES = {
     "median, ε": (ask.median(**NARROW, epsilon=1), 1.0),
     "median, ρ": (ask.median(**NARROW, rho="0.5"), 0.99),
     "median, no ends": (ask.median(**NARROW, epsilon=1, level=None), 1.0),
+    "median of a population, ε": (ask.median(**NARROW, epsilon=1, population=True), 1.0),
+    "median of a population, ρ": (ask.median(**NARROW, rho="0.5", population=True), 0.99),
     "quantile, ε": (ask.quantile(q=0.3, **NARROW, epsilon=1), 0.7),
     "quantile, ρ": (ask.quantile(q=0.3, **NARROW, rho="0.5"), 0.45),
     "quantile, high": (ask.quantile(q="0.99", **ABOVE, epsilon=3), 0.5),

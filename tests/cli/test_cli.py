@@ -143,6 +143,23 @@ def test_options_reach_the_release(people: str, capsys: pytest.CaptureFixture[st
     assert record["method"] == "adaptive"
 
 
+def test_an_interval_for_the_population_is_bought(
+    people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["mean", people, "income", RANGE, "--epsilon", "1"]
+    assert "confidence_interval" not in json.loads(answer(capsys, *words, "--json"))
+    words.append("--population")
+    record = json.loads(answer(capsys, *words, "--json"))
+    assert record["confidence_interval"][0] < record["value"] < record["confidence_interval"][1]
+    wider = json.loads(answer(capsys, *words, "--level", "0.9999", "--json"))
+    assert wider["confidence_interval"][1] > wider["interval"][1]
+    assert "  population     [" in answer(capsys, *words)
+    assert "of the population    [" in answer(capsys, *words, "--level", "0.8")
+    assert "population=True" in refusal(capsys, *words, "--method", "subset")
+    plan = ["plan", "mean", RANGE, "--n", "1e4", "--sd", "5e4", "--epsilon", "1"]
+    assert "squares about the middle" in answer(capsys, *plan, "--population", "--json")
+
+
 def test_the_interval_follows_level_and_tail(
     people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -228,11 +228,19 @@ def _add_options(
             text = "; ".join(map(_described, rows))
             _add(parser, name, parameter, choices=[row.method for row in rows], help=text)
         elif name in statistic.options:
+            if parameter.annotation == "bool":
+                _add(parser, name, parameter, action="store_true", help=statistic.options[name])
+                continue
             kind = _kind(parameter)
-            choices = None if kind else [getattr(option, name) for option in rows[0].options]
+            choices = None if kind else _choices(rows[0], name)
             metavar, read, _ = kind or _Kind()
             text = statistic.options[name]
             _add(parser, name, parameter, metavar=metavar, type=read, choices=choices, help=text)
+
+
+def _choices(row: Row[Any, Any], name: str) -> list[Any]:
+    """Values of an option that the row lists, each once."""
+    return list(dict.fromkeys(getattr(option, name) for option in row.options))
 
 
 def _described(row: Row[Any, Any]) -> str:
@@ -357,6 +365,9 @@ def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
             f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
             f"{release.error_model.assumption(assumed_tail(release.error_model, level, tail))}"
         )
+        if release.population:
+            lower, upper = release.confidence_interval(level, tail)
+            text += f"\nof the population    [{lower:,.6g}, {upper:,.6g}]"
     return text
 
 
@@ -372,7 +383,7 @@ def _record(release: AnyRelease, level: float, tail: Tail) -> dict[str, Any]:
 
 def _interval(release: Release | ArrayRelease, level: float, tail: Tail) -> dict[str, Any]:
     assumed = assumed_tail(release.error_model, level, tail)
-    said = {
+    said: dict[str, Any] = {
         "interval_level": level,
         "interval_tail": assumed if release.error_model.condition else None,
         "interval_assumption": release.error_model.assumption(assumed),
@@ -380,6 +391,8 @@ def _interval(release: Release | ArrayRelease, level: float, tail: Tail) -> dict
     if isinstance(release, ArrayRelease):
         ends = release.interval(level, tail)
         return {"lower": ends.lower.tolist(), "upper": ends.upper.tolist(), **said}
+    if release.population:
+        said["confidence_interval"] = list(release.confidence_interval(level, tail))
     return {"interval": list(release.interval(level, tail)), **said}
 
 

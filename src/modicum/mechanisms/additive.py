@@ -90,6 +90,10 @@ class Noise(ABC):
     def beyond(self, t: Floats) -> Floats:
         """Upper bounds of P(noise > t)."""
 
+    def above(self, t: Floats) -> Floats:
+        """Closer upper bounds of P(noise > t), where there are any."""
+        return self.beyond(t)
+
     @property
     @abstractmethod
     def variance(self) -> float:
@@ -247,6 +251,11 @@ class GaussianNoise(Noise):
         """Chernoff's bound of the continuous law (ibid.), exp(-(t-1)²/(2 sigma2)) / 2, or 1."""
         share: Floats = np.exp(-((t - 1) ** 2) / (2 * float(self.sigma2))) / 2
         return np.where(t < 1, 1.0, share)
+
+    def above(self, t: Floats) -> Floats:
+        """P(noise >= j) <= P(N(0, sigma2) >= j - 1) (ibid.), j the least integer above t."""
+        z = np.floor(t) / math.sqrt(2 * float(self.sigma2))
+        return np.array([math.erfc(each) / 2 for each in z.tolist()])
 
     @property
     def variance(self) -> float:

@@ -152,6 +152,10 @@ class StaircaseTerm:
     width: int
     epsilon: Fraction
 
+    @property
+    def noise(self) -> None:
+        """No distribution of one value alone: those of a pair are not independent."""
+
     def bound(self, alpha: float) -> float:
         """Return a t with P(norm of all noise > t) <= alpha [bounded_mean.10]."""
         low, high = 0, 1

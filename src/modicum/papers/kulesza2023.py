@@ -41,7 +41,9 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.bounds import Setting
+from modicum.statistics.error_law import ErrorLaw
 from modicum.statistics.outside import NoisyTerm, share_between
+from modicum.statistics.population import SPENT, Squares, law_over_the_range
 from modicum.statistics.spec import (
     Declaration,
     NoOption,
@@ -380,6 +382,7 @@ class BoundedErrorModel(_RangeErrorModel):
     right: int
     noise: NoisyTerm | StaircaseTerm
     home: int | None = None
+    squares: Squares | None = None
 
     @property
     def value(self) -> Fraction:
@@ -414,6 +417,23 @@ class BoundedErrorModel(_RangeErrorModel):
             self.lattice.first + self.lattice.width * share for share in share_between(*sums, z)
         )
         return lower, upper
+
+    def error_law(self, alpha: float, tail: float | None, *, population: bool) -> ErrorLaw | None:
+        """Return the law of the errors; no tail plays a part, since nothing is clipped."""
+        noise = self.noise.noise
+        if noise is None:
+            return None
+        sums, box = (self.left, self.right), self.ends(0.5 * SPENT * alpha)
+        return law_over_the_range(
+            self.lattice,
+            float(self.value),
+            sums,
+            noise,
+            box,
+            self.squares,
+            alpha,
+            population=population,
+        )
 
     @property
     def none_seen(self) -> bool:

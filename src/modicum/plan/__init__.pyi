@@ -895,6 +895,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    population: bool = False,
     rows_each: float | None = None,
     unit: Unit | None = None,
 ) -> Plan:
@@ -920,6 +921,10 @@ def mean(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted,
+        for the mean of the population that they come from. It takes the variance of the clipped
+        data, for 8 % of ε or less, the less the more rows there are.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1038,6 +1043,7 @@ def median(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     unit: Unit | None = None,
 ) -> Plan:
     """Plan a median: the error, or the ε or the number of rows that an error needs.
@@ -1058,6 +1064,10 @@ def median(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1333,6 +1343,7 @@ def quantile(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     unit: Unit | None = None,
 ) -> Plan:
     """Plan a quantile: the error, or the ε or the number of rows that an error needs.
@@ -1359,6 +1370,10 @@ def quantile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}

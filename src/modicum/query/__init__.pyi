@@ -771,6 +771,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
@@ -800,6 +801,10 @@ def mean(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted,
+        for the mean of the population that they come from. It takes the variance of the clipped
+        data, for 8 % of ε or less, the less the more rows there are.
 
     Returns
     -------
@@ -915,6 +920,7 @@ def median(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the median of a column, with no bounds to guess.
 
@@ -939,6 +945,10 @@ def median(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
 
     Returns
     -------
@@ -1167,6 +1177,7 @@ def quantile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the q-quantile of a column, with no bounds to guess.
 
@@ -1197,6 +1208,10 @@ def quantile(
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
         The ends take a third of the cost.
+    population : bool
+        Whether the rows are a random sample: the ends of the interval are then drawn so far out
+        that it holds the quantile of the population that they come from too, and are
+        ``release.confidence_interval()``. It needs a ``level``.
 
     Returns
     -------

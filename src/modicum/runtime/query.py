@@ -49,6 +49,8 @@ class Query(Generic[R_co]):
         Whether the range was given; if not, the options imply it.
     turn : Fraction or None
         From ``turn`` ε²/(4 ρ) columns on, zCDP of size ρ gives smaller errors than pure ε.
+    population : bool
+        Whether it asks about a population, of which the records are a random sample.
     rho : Fraction or None
         If the budget is (ε, δ), and what is drawn is ρ-zCDP, which implies it; see
         :meth:`of_width`.
@@ -65,12 +67,18 @@ class Query(Generic[R_co]):
     ranged: bool = True
     turn: Fraction | None = None
     rho: Fraction | None = None
+    population: bool = False
     begin_of_persons: Callable[[Event], Steps[Estimate[R_co]]] | None = field(
         default=None, repr=False
     )
 
     def for_unit(self, unit: Unit) -> Self:
-        """The query as it is answered for a unit."""
+        """The query as it is answered for a unit; one about a population may be refused."""
+        if self.population and (unit.whole or unit.rows > 1):
+            raise InvalidArgument(
+                f"population=True takes rows to be a random sample, and those of {unit} are not "
+                "independent: unit_of(column, combine='mean') makes one record of each person"
+            )
         if not unit.whole or self.begin_of_persons is None:
             return self
         return replace(self, begin=self.begin_of_persons)

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.staircase import add_to_one
 from modicum.papers.dick2023 import SUBSET_MEAN
@@ -36,12 +37,14 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import (
+    Bounds,
     SearchResult,
     Setting,
     count_away,
     locate_data,
     rough_mean,
 )
+from modicum.statistics.error_law import ErrorLaw
 from modicum.statistics.outside import (
     NOISE_OF_EVIDENCE,
     Clipped,
@@ -55,11 +58,14 @@ from modicum.statistics.outside import (
     mean_size,
 )
 from modicum.statistics.person_mean import RowMeanErrorModel, mean_of_persons
+from modicum.statistics.population import Deviations, Squares, draw_squares, law_of_one_value
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
+    BOTH_SAMPLES,
     CLUSTERS_HELP,
     ClusterOption,
     Clusters,
+    SampleOption,
 )
 from modicum.statistics.tail_index import Evidence
 from modicum.statistics.texts import documented
@@ -79,6 +85,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
@@ -97,6 +104,7 @@ def mean(
         to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
         given, and known to be tight: the default is hardly worse then, and much better otherwise.
     {clusters}
+    {population}
 
     {returns}
 
@@ -113,8 +121,18 @@ def mean(
     """
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
-    options = ClusterOption(clusters)
+    options = _chosen(clusters, population, method)
     return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
+
+
+def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOption:
+    """Read the arguments of a mean."""
+    if spec.checked_population(population) and method != "adaptive":
+        raise InvalidArgument(
+            f"population=True is for method='adaptive', got method={method!r}"
+            + "; its confidence_interval() needs nothing more" * (method == "bounded")
+        )
+    return SampleOption(clusters) if population else ClusterOption(clusters)
 
 
 def adaptive_mean(
@@ -124,22 +142,32 @@ def adaptive_mean(
     here = Setting(column, lattice, BudgetSplit(event))
     found = yield from locate_data(here, options.clusters, shape=True, filled=True)
     n0, counted, tails, place = found
-    if place.way == "range":
-        return (yield from _over_the_range(here, place))
     if place.way == "single":
         return (yield from _single_value(here, place, counted))
-    return (yield from _deviations(here, tails, place, counted, n0))
+    bounds, squares = place.bounds or Bounds.of_range(lattice), None
+    if options.population:  # [population.1]
+        squares = yield from draw_squares(here, bounds.lo, bounds.hi, n0)
+    if place.way == "range":
+        return (yield from _over_the_range(here, place, squares))
+    return (yield from _deviations(here, tails, place, counted, n0, squares))
 
 
-def _over_the_range(here: Setting, place: SearchResult) -> Steps[ScalarEstimate]:
+def _over_the_range(
+    here: Setting, place: SearchResult, squares: Squares | None
+) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over the whole range, with all that is left."""
-    error_model = yield from mean_in_range(here, place.centre)
+    error_model = replace((yield from mean_in_range(here, place.centre)), squares=squares)
     status = place.status if error_model.status.ok else error_model.status
     return ScalarEstimate(error_model.value, error_model, status)
 
 
 def _deviations(
-    here: Setting, tails: TailSummary | None, place: SearchResult, counted: Counted, n0: int
+    here: Setting,
+    tails: TailSummary | None,
+    place: SearchResult,
+    counted: Counted,
+    n0: int,
+    squares: Squares | None,
 ) -> Steps[ScalarEstimate]:
     """[mean.10], [mean.11] The rough mean, and the deviations from it."""
     lattice, split, bounds = here.lattice, here.split, place.bounds
@@ -148,7 +176,7 @@ def _deviations(
 
     rough, reach = found.value, bounds.reach(found.value)
     lo, hi = bounds.lo, bounds.hi
-    if tails is not None:
+    if tails is not None and squares is None:
         # The short side may reach as far as the long one: the noise is scaled to `reach`.
         lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
@@ -159,7 +187,7 @@ def _deviations(
     )
     noise = NoisyTerm(final.noise[0], 1.0)
     error_model = MeanErrorModel(
-        lattice, lo, hi, rough, noisy, found.counted, noise, bounds.outside
+        lattice, lo, hi, rough, noisy, found.counted, noise, bounds.outside, squares
     )
     return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, place.status))
 
@@ -180,7 +208,7 @@ def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps
 
 
 @dataclass(frozen=True, slots=True)
-class MeanErrorModel(Clipped, SizedByBounds):
+class MeanErrorModel(Deviations, SizedByBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
     The final sum is of values clipped to [lo, hi] minus the released ``rough`` mean m;
@@ -208,6 +236,7 @@ class MeanErrorModel(Clipped, SizedByBounds):
     counted: Counted
     noise: NoisyTerm
     outside: Outside
+    squares: Squares | None = None
 
     @property
     def reach(self) -> int:
@@ -297,12 +326,15 @@ class SingleValueErrorModel(OneValue, SizedByBounds):
         upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
         return self.in_range(lower, upper)
 
+    def error_law(self, alpha: float, tail: float | None, *, population: bool) -> ErrorLaw:
+        return law_of_one_value(self, float(self.value), alpha, tail, population=population)
+
 
 MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
     spec.Row(
         "mean",
         "adaptive",
-        BOTH_CLUSTERS,
+        (*BOTH_CLUSTERS, *BOTH_SAMPLES),
         "mean",
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,

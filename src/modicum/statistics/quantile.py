@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from modicum.statistics.drawn_interval import (
     distances,
 )
 from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.population import SAMPLE_ROOM, sample_shift
 from modicum.statistics.split import Schedule, mean_schedule
 from modicum.statistics.texts import documented
 from modicum.status import OK, Status
@@ -80,6 +81,7 @@ def quantile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the q-quantile of a column, with no bounds to guess.
 
@@ -99,6 +101,7 @@ def quantile(
     {step}
     {level}
         The ends take a third of the cost.
+    {population_ends}
 
     {returns}
 
@@ -119,7 +122,7 @@ def quantile(
     """
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
-    options = QuantileOption(spec.checked_rank(q), spec.checked_level(level))
+    options = _chosen(spec.checked_rank(q), level, population)
     return QUANTILE.query(spec.column_name(column), lattice, cost, options)
 
 
@@ -133,6 +136,7 @@ def median(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[Release]:
     """Ask for the median of a column, with no bounds to guess.
 
@@ -146,6 +150,7 @@ def median(
     {step}
     {level}
         The ends take a third of the cost.
+    {population_ends}
 
     {returns}
 
@@ -163,7 +168,7 @@ def median(
     """
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
-    options = QuantileOption(Fraction(1, 2), spec.checked_level(level))
+    options = _chosen(Fraction(1, 2), level, population)
     return MEDIAN.query(spec.column_name(column), lattice, cost, options)
 
 
@@ -184,6 +189,23 @@ class QuantileOption(spec.Options):
 
 
 @dataclass(frozen=True, slots=True)
+class SampleQuantileOption(QuantileOption):
+    """The same for a sample, whose population is asked about."""
+
+    population: ClassVar[bool] = True
+
+
+def _chosen(q: Fraction, level: float | None, population: object) -> QuantileOption:
+    """Read the arguments of a quantile."""
+    read = spec.checked_level(level)
+    if not spec.checked_population(population):
+        return QuantileOption(q, read)
+    if read is None:
+        raise InvalidArgument("population=True is about the ends of an interval: leave level out")
+    return SampleQuantileOption(q, read)
+
+
+@dataclass(frozen=True, slots=True)
 class RankPlan:
     """Public constants of one quantile's draws, in ranks, and these draws.
 
@@ -200,6 +222,8 @@ class RankPlan:
         With few records, further ranks, and the loss of the range's end.
     alpha : float
         Probability that the count, or an end, is not what it claims; a tenth is the count's.
+    room : int
+        By how many ranks ``shift`` may grow for a sample.
     """
 
     lattice: Lattice
@@ -211,11 +235,25 @@ class RankPlan:
     shift: int = 0
     give_up: int = 0
     alpha: float = 0.05
+    room: int = 0
 
     @property
     def reach(self) -> int:
         """Ranks on each side of q n on which every draw depends."""
-        return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up)
+        return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up + self.room)
+
+    def for_sample(self, q: Fraction, most: float) -> RankPlan:
+        """[quantile.18] The same with ends beyond the quantile of a population.
+
+        ``most`` is what the number of rows is at most. If the ranks that this takes are not kept,
+        no end is drawn.
+        """
+        rate = float(self.split.share(self.part * END_SHARE).range) / (2 * float(max(q, 1 - q)))
+        ends = math.log(len(distances(self.lattice.width).radii))
+        shift = sample_shift(q, most, rate, ends, 0.45 * self.alpha)
+        if shift > self.shift + self.room:
+            return replace(self, shift=0)
+        return replace(self, shift=max(shift, self.shift))
 
     def drawn_ends(self, q: Fraction, count: int) -> tuple[bool, bool]:
         """Whether the lower and the upper end are drawn, given the noisy count.
@@ -234,6 +272,8 @@ class RankPlan:
         q: Fraction,
         level: float | None,
         part: Fraction = Fraction(1),
+        *,
+        population: bool = False,
     ) -> RankPlan:
         """[quantile.11], [quantile.12], [quantile.13] For part of a budget, from public numbers.
 
@@ -258,6 +298,7 @@ class RankPlan:
                 shift=math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank),
                 give_up=math.ceil(GIVE_UP * rank),
                 alpha=alpha,
+                room=SAMPLE_ROOM if population else 0,
             )
         if plan.reach > MOST_KEPT:
             raise InvalidArgument(
@@ -360,9 +401,14 @@ class QuantileErrorModel(DrawnEnds):
     ends: tuple[int, int] | None
     q: Fraction
     rank_bound: float
+    population: bool = False
 
     def interval(self, level: float, tail: float | None) -> Interval:
         return self._interval(self.ends, level)
+
+    def population_interval(self, level: float) -> Interval | None:
+        """Return the same, if the ends were drawn for it."""
+        return self._interval(self.ends, level) if self.population else None
 
     @property
     def in_steps(self) -> tuple[int, ...]:
@@ -397,7 +443,7 @@ def rank_quantile(
     """
     q, level, split = options.q, options.level, BudgetSplit(event)
     rare = min(q, 1 - q)
-    plan = RankPlan.of(lattice, split, q, level)
+    plan = RankPlan.of(lattice, split, q, level, population=options.population)
     asked = Read(column, lattice, RankWindow(q, plan.reach))
     records = None
     if rare < SELDOM:
@@ -408,6 +454,8 @@ def rank_quantile(
     # [quantile.1]
     count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))
     noise = NoisyTerm(spread, 1.0)
+    if options.population:
+        plan = plan.for_sample(q, max(count + noise.bound(0.1 * plan.alpha), 1.0))
     drawn = plan.drawn_ends(q, count)
     share = 1 - COUNT_SHARE - sum(drawn) * END_SHARE
     schedule = far_schedule(lattice, split, count, q, share)
@@ -428,7 +476,9 @@ def rank_quantile(
         ends = yield from plan.draw_ends(window, point, least=least, drawn=drawn, last=True)
     few = max(1, round(float(rare) * count))
     rank_bound = mechanism.score.rank_bound(mechanism.epsilon, 0.05, few)
-    error_model = QuantileErrorModel(lattice, level, count, noise, point, ends, q, rank_bound)
+    error_model = QuantileErrorModel(
+        lattice, level, count, noise, point, ends, q, rank_bound, options.population
+    )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
@@ -447,18 +497,26 @@ def far_schedule(
     return schedule if schedule.has_centre and rare < enough else None
 
 
-def _row(
-    name: str, cases: tuple[QuantileOption, QuantileOption]
-) -> spec.Row[QuantileOption, Release]:
+def _row(name: str, cases: tuple[QuantileOption, ...]) -> spec.Row[QuantileOption, Release]:
     summary = f"{name} by the exponential mechanism on ranks, with an interval"
     return spec.Row(name, "exponential", cases, "quantile", summary, rank_quantile)
 
 
 QUANTILE = _row(
-    "quantile", (QuantileOption(Fraction(9, 10), 0.95), QuantileOption(Fraction(1, 3), None))
+    "quantile",
+    (
+        QuantileOption(Fraction(9, 10), 0.95),
+        QuantileOption(Fraction(1, 3), None),
+        SampleQuantileOption(Fraction(1, 4), 0.95),
+    ),
 )
 MEDIAN = _row(
-    "median", (QuantileOption(Fraction(1, 2), 0.95), QuantileOption(Fraction(1, 2), None))
+    "median",
+    (
+        QuantileOption(Fraction(1, 2), 0.95),
+        QuantileOption(Fraction(1, 2), None),
+        SampleQuantileOption(Fraction(1, 2), 0.95),
+    ),
 )
 
 
@@ -486,13 +544,17 @@ def middle(values: Integers, below: int, rank: Fraction) -> int:
     return sum(int(values[place]) for place in places) // 2
 
 
+_SAMPLE_HELP = {
+    "population": "the rows are a random sample: the interval is for the population's quantile too"
+}
+
 STATISTICS = (
     spec.Declaration(
         quantile,
         (QUANTILE,),
         spec.shows_between("quantile", "q=0.9, within=(-1e9, 1e9), ", 17_800, 18_200),
         command="flights.csv delay --q 0.9 --epsilon 1",
-        options={"q": "which one, such as 0.9 or 1/3"},
+        options={"q": "which one, such as 0.9 or 1/3", **_SAMPLE_HELP},
         plan=spec.Planned(
             "a quantile",
             spec.error_between(
@@ -510,6 +572,7 @@ STATISTICS = (
         (MEDIAN,),
         spec.shows_between("median", "within=(-1e9, 1e9), ", 9800, 10200),
         command="flights.csv delay --epsilon 1",
+        options=_SAMPLE_HELP,
         plan=spec.Planned(
             "a median",
             """>>> found = median(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)

@@ -17,6 +17,7 @@ from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.inverse_sensitivity import LocationErrorModel
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Counted, NoisyTerm, Outside
+from modicum.statistics.population import Squares
 from modicum.statistics.regression import ListedFit
 from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
 from modicum.statistics.standardised import HeldColumns
@@ -40,6 +41,7 @@ _SHARED: tuple[type, ...] = (
     OctavePrior,
     Outside,
     Rough,
+    Squares,
     StaircaseNoise,
     VectorErrorModel,
 )

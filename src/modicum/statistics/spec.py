@@ -41,6 +41,8 @@ class Options:
 
     ranged: ClassVar[bool] = True
     """Whether a public range goes with them, and not only cuts that imply one."""
+    population: ClassVar[bool] = False
+    """Whether the answer is about a population, of which the records are a random sample."""
 
     @property
     def spare(self) -> Fraction:
@@ -94,6 +96,13 @@ def checked_level(level: object) -> float | None:
             f"got {level!r}"
         )
     return float(level)  # type: ignore[arg-type]
+
+
+def checked_population(population: object) -> bool:
+    """Read whether a question is about a population."""
+    if not isinstance(population, bool):
+        raise InvalidArgument(f"population must be True or False, got {population!r}")
+    return population
 
 
 Chosen = TypeVar("Chosen", bound=Options)
@@ -181,6 +190,7 @@ class Row(Generic[Chosen, R_co]):
             options,
             options.ranged and not found,
             self.turn,
+            population=options.population,
             begin_of_persons=of_persons,
         )
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
@@ -281,7 +281,16 @@ class ClusterOption(Options):
             )
 
 
+@dataclass(frozen=True, slots=True)
+class SampleOption(ClusterOption):
+    """The same for a sample, whose population is asked about."""
+
+    population: ClassVar[bool] = True
+
+
+BOTH_SAMPLES = (SampleOption("clip"), SampleOption("keep"))
 BOTH_CLUSTERS = (ClusterOption("clip"), ClusterOption("keep"))
 CLUSTERS_HELP = {
-    "clusters": "keep: also keep a small distant cluster of values, at some cost in accuracy"
+    "clusters": "keep: also keep a small distant cluster of values, at some cost in accuracy",
+    "population": "the rows are a random sample: also buy an interval for the population's mean",
 }

@@ -53,6 +53,18 @@ TEXTS = {
             ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
             records is kept, at some cost in accuracy otherwise.
         """,
+    "population": """
+        population : bool
+            Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted,
+            for the mean of the population that they come from. It takes the variance of the clipped
+            data, for 8 % of ε or less, the less the more rows there are.
+        """,
+    "population_ends": """
+        population : bool
+            Whether the rows are a random sample: the ends of the interval are then drawn so far out
+            that it holds the quantile of the population that they come from too, and are
+            ``release.confidence_interval()``. It needs a ``level``.
+        """,
     "level": """
         level : float or None
             Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
