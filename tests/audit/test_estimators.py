@@ -81,6 +81,34 @@ def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, cost) -> 
     assert ("mean over the range" in used) == (statistic is ask.mean)
 
 
+# Nobody outside of the first bounds, or so many that they are drawn again: narrower, wider, as wide
+# as the range.
+AGAIN = {
+    "count": ((1500,), (20_000,)),
+    "home": ((0,), (2,)),
+    "records elsewhere": ((300,),),
+    "centre": (0,),
+    "shape": ((2, 3),),
+    "radii": ((2, 2),),
+    "records outside": ((0,), (900,)),
+    "records outside, again": ((0,), (900,)),
+    "radii, again": ((0, 0), (3, 4), (6, 6)),
+}
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("statistic", [ask.mean, ask.std])
+def test_bounds_that_are_drawn_again_keep_the_claim(statistic, cost) -> None:
+    pairs = audit.neighbours((-8, 0, 5), 2)
+    query = statistic(**NARROW, **cost)
+    report = audit.check(query, pairs, values=AGAIN, widths=(0, 0, 0, 0, 0, 0, 0, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    for label in ("records outside", "records outside, again", "radii, again"):
+        assert used[label] > 0.99, label
+
+
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_whether_data_fill_the_range_keeps_the_claim(cost) -> None:
     """Half of the data are far from home: some window holds most of the data, or none does."""

@@ -35,7 +35,6 @@ from modicum.statistics.bounds import (
     Rough,
     Setting,
     count_away,
-    locate_data,
     rough_mean,
 )
 from modicum.statistics.outside import (
@@ -48,6 +47,7 @@ from modicum.statistics.outside import (
     share_of_sums,
     tail_in_words,
 )
+from modicum.statistics.search import locate_data
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status
 from modicum.summaries.sums import ClippedSquares
