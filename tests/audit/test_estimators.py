@@ -13,7 +13,7 @@ from modicum.audit.trail import Remembered
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
 from modicum.runtime.replay import Run, replay
-from modicum.statistics import bounds
+from modicum.statistics import search
 from modicum.statistics.registry import REGISTRY, find_row
 from modicum.summaries.cells import Cells
 from modicum.summaries.tails import Tails
@@ -130,8 +130,8 @@ def test_a_home_that_is_told_by_the_true_number_of_records_is_found(monkeypatch)
         atom = yield from looked(here, schedule, home, n0)
         return replace(atom, way="range") if atom.elsewhere == 0 else atom
 
-    looked = bounds.look_elsewhere
-    monkeypatch.setattr(bounds, "look_elsewhere", peeking)
+    looked = search.look_elsewhere
+    monkeypatch.setattr(search, "look_elsewhere", peeking)
     pairs = audit.neighbours((-8, 0, 8), 2)
     report = audit.check(ask.mean(**NARROW, epsilon=1), pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
     assert not report.passed

@@ -12,6 +12,7 @@ from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import LiveRun, run
+from modicum.runtime.steps import Draw
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
 
@@ -31,6 +32,19 @@ def released(question: Any, x: np.ndarray, seed: object) -> LiveRun:
     """Release once, and return its answer and its transcript."""
     entropy = SeededEntropy(f"far groups {seed}")
     return run({"x": question}, Given(x), unit=Unit(), charge=lambda: None, entropy=entropy)["x"]
+
+
+def led(question: Any, x: np.ndarray, given: dict[str, Any]) -> LiveRun:
+    """Release once, with the outcomes of some draws given."""
+    event, entropy, data = question.allowance, SeededEntropy("led"), Given(x)
+    live = LiveRun(question.begin(event), event)
+    while live.answer is None:
+        if isinstance(step := live.step, Draw):
+            mechanism = live.spend(step)
+            live.take(step, given.get(step.label) or mechanism.sample(entropy))
+        else:
+            live.resume(tuple(data.read(live.reads, entropy)))
+    return live
 
 
 def labels(live: LiveRun) -> list[str]:
@@ -87,6 +101,19 @@ def test_a_group_that_is_counted_is_reached(statistic, kind, x) -> None:
         again += "radii, again" in labels(live)
     assert right >= 10
     assert again >= 4 or statistic == "std"  # whose first radii reach more
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("statistic", TRUTHS)
+def test_a_group_that_is_not_reached_is_said_to_be_clipped(statistic, cost) -> None:
+    """All three counts are 3,000; radii were drawn twice, and are as small as at first."""
+    x = np.random.default_rng(7).normal(size=20_000)
+    given = {"records outside": (3000,), "records outside, again": (3000,)}
+    given |= {"radii": (65, 65), "radii, again": (65, 65)}
+    live = led(getattr(ask, statistic)(within=(-1e9, 1e9), **cost), x, given)
+    assert labels(live).count("records outside, again") == 2
+    assert live.answer.status.code == "clipped"
+    assert live.left == 0
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
