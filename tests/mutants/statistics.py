@@ -37,7 +37,7 @@ FAULTS = (
         "statistics/search.py:_count_again",
         "if outside.excess(0.05):",
         "if bounds.elsewhere:",
-        "audit/test_estimators.py",
+        _AUDIT,
     ),
     Fault(
         "again-for-true-count",
@@ -45,7 +45,7 @@ FAULTS = (
         "statistics/search.py:_draw_again",
         "_found(here, outside), strength",
         "float(1 + first.elsewhere), strength",
-        "audit/test_estimators.py",
+        _SIZES,
     ),
     Fault(
         "again-uncounted",
