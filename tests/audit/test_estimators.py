@@ -460,8 +460,10 @@ def test_the_audit_reaches_every_branch_of_the_mean() -> None:
         return replay(query, event_of(query.budget), Remembered((3.0,)), outcomes).trail
 
     query = ask.mean(**NARROW, epsilon=1)
-    assert trail(query, (1,))[-1][0] == "mean over the range"
-    assert trail(query, (100,))[-1][0] == "radii"
+    assert trail(query, (1,))[-1][0] == "count, again"
+    assert trail(query, (1,), (1,))[-1][0] == "mean over the range"
+    few = ((100,), (100,))
+    assert trail(query, *few)[-1][0] == "radii"
     levels = {
         n: trail(query, (n,))[-1][3]["level"]
         for ((n,),) in zip(audit.COUNTS, strict=True)
@@ -469,11 +471,11 @@ def test_the_audit_reaches_every_branch_of_the_mean() -> None:
     }
     assert levels[600] == "0"
     assert int(levels[10**9]) > int(levels[20_000]) > 0
-    assert trail(query, (100,), (0, 0))[-1][0] != trail(query, (100,), (2, 2))[-1][0]
+    assert trail(query, *few, (0, 0))[-1][0] != trail(query, *few, (2, 2))[-1][0]
     small = ask.mean(**NARROW, epsilon="0.0001")
     assert any(
         isinstance(a.reduction, Cells)
-        for step in trail(small, (10**6,))
+        for step in trail(small, (10**6,), (10**6,))
         if not isinstance(step[0], str)
         for a in step
     )

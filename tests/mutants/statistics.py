@@ -32,6 +32,14 @@ FAULTS = (
         _SIZES,
     ),
     Fault(
+        "counted-again-by-true-count",
+        "Whether few records are counted a second time follows from their true number.",
+        "statistics/search.py:locate_data",
+        "if expected_records(split, n0) < LEAST_FOR_COUNTS:",
+        "if expected_records(split, summary.count) < LEAST_FOR_COUNTS:",
+        _SIZES,
+    ),
+    Fault(
         "again-by-true-count",
         "Whether radii are drawn again follows from the unreleased number of records outside.",
         "statistics/search.py:_count_again",

@@ -149,3 +149,17 @@ def test_a_budget_always_lasts_to_the_end(n, cost) -> None:
         for i in range(8):
             live = released(ask.mean(within=(-1e9, 1e9), **cost), x, f"{far} {i}")
             assert live.left == 0
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_few_records_are_counted_twice_and_not_taken_for_too_few(cost) -> None:
+    """Of 200 records one count of noise 50 is below 75 in 4 of 100 releases."""
+    x = np.random.default_rng(9).normal(size=200)
+    question = ask.mean(within=(-1e9, 1e9), **cost)
+    lives = [released(question, x, i) for i in range(100)]
+    assert all(labels(live)[:2] == ["count", "count, again"] for live in lives)
+    assert sum("mean over the range" in labels(live) for live in lives) <= 1
+    errors = [abs(float(live.answer.value) - x.mean()) for live in lives]
+    assert np.mean(errors) < 100 * float(np.abs(x).max()) / 200
+    many = np.random.default_rng(9).normal(size=2000)
+    assert "count, again" not in labels(released(question, many, 0))

@@ -284,12 +284,12 @@ def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted
     second = (NoisyTerm(mechanism.noise[0], 1 / width),) * 2
     return Rough(
         mean_of((s1, s2)),
-        _combined(first, Counted(Fraction(s1 + s2, width), second)),
+        combined(first, Counted(Fraction(s1 + s2, width), second)),
         NoisyTerm(mechanism.noise[0], width / max(s1 + s2, 1)),
     )
 
 
-def _combined(first: Counted, second: Counted) -> Counted:
+def combined(first: Counted, second: Counted) -> Counted:
     """Mean of two counts weighted by their inverse variances, at least 1."""
     spread = [sum(term.variance for term in c.noise) for c in (first, second)]
     weight = Fraction(round(1024 * spread[1] / (spread[0] + spread[1])), 1024)

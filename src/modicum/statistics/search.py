@@ -18,6 +18,7 @@ from modicum.statistics.bounds import (
     Bounds,
     Home,
     Setting,
+    combined,
     count_outside,
     count_some,
     find_bounds,
@@ -57,6 +58,8 @@ from modicum.status import OK, Status
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import TailSummary
 
+# Strength of a second count of few records, on which it hangs whether bounds are looked for.
+_COUNTED_AGAIN = (1 / 20, 1 / 5)
 # Strengths of counts of the records outside, pure and concentrated: at first, and at most.
 _LEAST_STRENGTH, _MOST_STRENGTH = (1 / 64, 1 / 10), (1 / 20, 1 / 5)
 _CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
@@ -97,6 +100,12 @@ def locate_data(
     share = split.share(count_share(split))
     n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
     counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
+    if expected_records(split, n0) < LEAST_FOR_COUNTS:
+        strength = _COUNTED_AGAIN[split.concentrated]
+        again, noise = yield from count_some(here, summary.count, strength, "count, again")
+        second = Counted(Fraction(again), (NoisyTerm(noise, 1.0),))
+        counted = combined(counted, second)
+        n0 = round(counted.value)
     schedule = mean_schedule(lattice, split, n0, clusters, shape=shape)
     if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         place = SearchResult("range", schedule, status=FEW)
