@@ -13,7 +13,7 @@ from modicum.audit.trail import Remembered
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
 from modicum.runtime.replay import Run, replay
-from modicum.statistics import bounds
+from modicum.statistics import search
 from modicum.statistics.registry import REGISTRY, find_row
 from modicum.summaries.cells import Cells
 from modicum.summaries.tails import Tails
@@ -84,6 +84,34 @@ def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, cost) -> 
     assert ("mean over the range" in used) == (statistic is ask.mean)
 
 
+# Nobody outside of the first bounds, or so many that they are drawn again: narrower, wider, as wide
+# as the range.
+AGAIN = {
+    "count": ((1500,), (20_000,)),
+    "home": ((0,), (2,)),
+    "records elsewhere": ((300,),),
+    "centre": (0,),
+    "shape": ((2, 3),),
+    "radii": ((2, 2),),
+    "records outside": ((0,), (900,)),
+    "records outside, again": ((0,), (900,)),
+    "radii, again": ((0, 0), (3, 4), (6, 6)),
+}
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("statistic", [ask.mean, ask.std])
+def test_bounds_that_are_drawn_again_keep_the_claim(statistic, cost) -> None:
+    pairs = audit.neighbours((-8, 0, 5), 2)
+    query = statistic(**NARROW, **cost)
+    report = audit.check(query, pairs, values=AGAIN, widths=(0, 0, 0, 0, 0, 0, 0, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    for label in ("records outside", "records outside, again", "radii, again"):
+        assert used[label] > 0.99, label
+
+
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_whether_data_fill_the_range_keeps_the_claim(cost) -> None:
     """Half of the data are far from home: some window holds most of the data, or none does."""
@@ -119,8 +147,8 @@ def test_a_home_that_is_told_by_the_true_number_of_records_is_found(monkeypatch)
         atom = yield from looked(here, schedule, home, n0)
         return replace(atom, way="range") if atom.elsewhere == 0 else atom
 
-    looked = bounds.look_elsewhere
-    monkeypatch.setattr(bounds, "look_elsewhere", peeking)
+    looked = search.look_elsewhere
+    monkeypatch.setattr(search, "look_elsewhere", peeking)
     pairs = audit.neighbours((-8, 0, 8), 2)
     report = audit.check(ask.mean(**NARROW, epsilon=1), pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
     assert not report.passed
@@ -451,8 +479,10 @@ def test_the_audit_reaches_every_branch_of_the_mean() -> None:
         return replay(query, event_of(query.budget), Remembered((3.0,)), outcomes).trail
 
     query = ask.mean(**NARROW, epsilon=1)
-    assert trail(query, (1,))[-1][0] == "mean over the range"
-    assert trail(query, (100,))[-1][0] == "radii"
+    assert trail(query, (1,))[-1][0] == "count, again"
+    assert trail(query, (1,), (1,))[-1][0] == "mean over the range"
+    few = ((100,), (100,))
+    assert trail(query, *few)[-1][0] == "radii"
     levels = {
         n: trail(query, (n,))[-1][3]["level"]
         for ((n,),) in zip(audit.COUNTS, strict=True)
@@ -460,11 +490,11 @@ def test_the_audit_reaches_every_branch_of_the_mean() -> None:
     }
     assert levels[600] == "0"
     assert int(levels[10**9]) > int(levels[20_000]) > 0
-    assert trail(query, (100,), (0, 0))[-1][0] != trail(query, (100,), (2, 2))[-1][0]
+    assert trail(query, *few, (0, 0))[-1][0] != trail(query, *few, (2, 2))[-1][0]
     small = ask.mean(**NARROW, epsilon="0.0001")
     assert any(
         isinstance(a.reduction, Cells)
-        for step in trail(small, (10**6,))
+        for step in trail(small, (10**6,), (10**6,))
         if not isinstance(step[0], str)
         for a in step
     )

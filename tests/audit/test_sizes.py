@@ -161,6 +161,14 @@ def test_the_walks_of_a_mean_reach_the_look_at_its_tail() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pure", "zcdp"])
+def test_the_walks_of_a_mean_reach_bounds_that_are_drawn_again(kind) -> None:
+    row = next(row for row in REGISTRY if row.statistic == "mean")
+    (query, *_) = requests_of(row, COSTS[kind][:1], LATTICE)
+    given = {"home": (2,), "records outside": (3000,), "records outside, again": (3000,)}
+    assert "radii, again" in walk_all(query, COLUMNS, given=given)
+
+
+@pytest.mark.parametrize("kind", ["pure", "zcdp"])
 def test_components_of_uneven_sizes_are_weighed_alike_for_all_tables(kind) -> None:
     """Mean sizes that are released as 1/2, 1/50 and 1/1000 of the radius."""
     row = next(row for row in REGISTRY if row.statistic == "mean_vector")

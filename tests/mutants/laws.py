@@ -309,6 +309,14 @@ FAULTS = (
         "statistics/test_found_range.py",
     ),
     Fault(
+        "range-wider-by-true-count",
+        "Whether a range is drawn again follows from the true number of values beyond it.",
+        "statistics/found_range.py:_find_top",
+        "if seen > PERHAPS * noise:",
+        "if beyond():",
+        "statistics/test_found_range.py",
+    ),
+    Fault(
         "range-beyond-unsaid",
         "Values far beyond the range that was found are not mentioned.",
         "statistics/found_range.py:_find_top",

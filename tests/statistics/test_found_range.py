@@ -65,6 +65,9 @@ BRANCHES = {
     "octave": (0, 1022, 2045),
     "top": (0, 3, 2045),
     "values beyond the range": ((0,), (10**4,)),
+    "values beyond the range, again": ((0,), (10**4,)),
+    "top, wider": (3, 2045),
+    "values beyond a wider range": ((0,), (10**4,)),
     "count": ((0,), (20_000,)),
 }
 
@@ -189,7 +192,13 @@ def _far(n: int, others: int, size: float, seed: int) -> np.ndarray:
     return x
 
 
-USUAL = {name: draw for name, draw in found_range.DRAWS.items() if name != "top, again"}
+SELDOM = {
+    "top, again",
+    "values beyond the range, again",
+    "top, wider",
+    "values beyond a wider range",
+}
+USUAL = {name: draw for name, draw in found_range.DRAWS.items() if name not in SELDOM}
 FAR = {
     "residues of floats instead of zeros": np.r_[RNG.normal(0, 1e-17, 99_500), _far(500, 0, 0, 1)],
     "500 values at 1e17": _far(100_000, 500, 1e17, 2),
@@ -219,9 +228,7 @@ def test_values_far_away_are_in_the_range_or_seen_to_be_beyond(name: str, kind: 
         found = released(name, x, seed, epsilon=1)
         lower, upper = found.interval(tail=2)
         near = abs(found.value - truth) <= 0.02 * abs(truth)
-        # A mean of so few records clips them even if they are in the range, as in a given one.
-        held = kind == "15 % of few at 1e12" and found.range_found[1] > x.max()
-        wrong += found.usable and not (near or held or lower <= truth <= upper)
+        wrong += found.usable and not (near or lower <= truth <= upper)
     assert wrong <= 1
 
 
@@ -230,7 +237,7 @@ def test_values_beyond_the_range_are_counted_and_said() -> None:
     found = released("mean", FAR["600 values at 1e60"], epsilon=1)
     assert (found.usable, found.code) == (False, "clipped")
     assert found.range_found[1] < 1e30
-    seen = next(e.outcome for e in found.transcript if e.label == "values beyond the range")
+    seen = [e.outcome for e in found.transcript if e.label.startswith("values beyond")][-1]
     assert found.status.startswith(f"some {seen[0]:,} values are far beyond the range")
     assert 200 < seen[0] < 1000
     assert released("median", FAR["600 values at 1e60"], epsilon=1).code == "ok"
@@ -293,7 +300,7 @@ def test_a_budget_too_small_is_refused_before_it_is_charged() -> None:
 def test_the_statistic_has_most_of_the_budget(event: Any) -> None:
     split = BudgetSplit(event)
     least = 1 - sum(split.part_for(*largest) for largest in USUAL.values())
-    assert least > (0.6 if event.kind == "pure" else 0.95)
+    assert least > (0.59 if event.kind == "pure" else 0.95)
     queried = ask.mean(budget=mo.pure(1))
     assert queried.finds_range
     assert not ask.mean(within=(-1, 1), epsilon=1).finds_range

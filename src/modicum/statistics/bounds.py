@@ -36,34 +36,17 @@ from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.mechanisms.scores import LossScore, MedianScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.privacy.split import BudgetSplit
-from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics.outside import (
-    APART,
-    FEW,
-    NO_CENTRE,
-    Counted,
-    NoisyTerm,
-    Outside,
-    home_of,
-)
+from modicum.runtime.steps import Steps, draw, draw_count, read
+from modicum.statistics.outside import APART, Counted, NoisyTerm, Outside, home_of
 from modicum.statistics.split import (
-    INNER_TILT,
-    LEAST_FOR_BOUNDS,
-    OUTER_TILT,
-    Clusters,
-    Ranks,
     Schedule,
-    count_share,
     expected_records,
-    first_reduction,
-    mean_schedule,
     subsample_level,
-    tail_weight,
 )
 from modicum.status import OK, Status
 from modicum.summaries.base import Read, RecordRule, Reduction
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import Records, RecordSummary
+from modicum.summaries.subsample import RecordSummary
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
@@ -182,6 +165,7 @@ def find_bounds(
     centre: int,
     *,
     exact: bool = False,
+    label: str = "radii",
 ) -> Steps[Bounds]:
     """[mean.8] The radii on both sides of the centre: disjoint records, one event.
 
@@ -197,7 +181,7 @@ def find_bounds(
         source = yield from read(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
     drawn, released = yield from draw_radii(
-        here, outside, grid, schedule.radii, schedule.tilt, float(schedule.power)
+        here, outside, grid, schedule.radii, schedule.tilt, float(schedule.power), label
     )
     released = replace(released, widening=2 ** (schedule.widening / 2))
     widest = len(grid.radii) - 1
@@ -245,13 +229,15 @@ def draw_radii(
     return drawn, released
 
 
-def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> Steps[Outside]:
+def count_outside(
+    here: Setting, outside: Outside, elsewhere: int, n0: int, *, least: float = 0.0
+) -> Steps[Outside]:
     """[mean.9] Count the records outside of the bounds, with noise, to compare them with a tail's.
 
     A record is outside on one side at most, so their number has sensitivity 1. A wide table of
     counts may cap it at a public number, which keeps that.
     """
-    strength = max(LEAST_STRENGTH, 16 / expected_records(here.split, n0))
+    strength = max(least, LEAST_STRENGTH, 16 / expected_records(here.split, n0))
     found, noise = yield from count_some(here, elsewhere, strength, "records outside")
     return replace(outside, counted=found, noise=noise)
 
@@ -298,12 +284,12 @@ def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted
     second = (NoisyTerm(mechanism.noise[0], 1 / width),) * 2
     return Rough(
         mean_of((s1, s2)),
-        _combined(first, Counted(Fraction(s1 + s2, width), second)),
+        combined(first, Counted(Fraction(s1 + s2, width), second)),
         NoisyTerm(mechanism.noise[0], width / max(s1 + s2, 1)),
     )
 
 
-def _combined(first: Counted, second: Counted) -> Counted:
+def combined(first: Counted, second: Counted) -> Counted:
     """Mean of two counts weighted by their inverse variances, at least 1."""
     spread = [sum(term.variance for term in c.noise) for c in (first, second)]
     weight = Fraction(round(1024 * spread[1] / (spread[0] + spread[1])), 1024)
@@ -321,10 +307,13 @@ _SURE = 50  # times: an atom at home is missed more seldom
 _SLOPE = 40  # a radius weighs e^(1/40) times what the next smaller one does
 _TARGET = 0.4  # of the records, outside the radius
 _ATOM = 0.7  # if more of the records are elsewhere, home is no atom
-_CLEAR = 5.0  # a count of so many noise scales needs no second one
+# A count of so many noise scales needs no second one; one of so few, unless that may bring radii.
+_CLEAR, _DOUBT = 5.0, 1.5
 _KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
 # Least and largest power of the prior, nats to spare, part of the noisy count to rely on.
 _LEAST, _MOST, _SLACK, _TRUST = 1.0, 4.0, 6.0, 0.85
+# Power that radii drawn again should have, and the least: wider ones by 2.4 and 6 on average.
+_AGAIN, _LEAST_AGAIN = 2.0, 1.25
 _HOPE = 3.0  # scales of a first count's noise that may turn few records into enough
 _FAR = 6  # half of the data reach so large a part of the range: is it filled?
 _FILLED_FROM, _FILLED_TO = 480, 20_000  # records per unit of noise
@@ -426,7 +415,10 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     if found > _ATOM * n0:
         return atom
     hope = found * scale + _HOPE / strength
-    if found * strength * scale < _CLEAR and _radii_for(here, schedule, math.log(reach), hope):
+    sure = found * strength * scale
+    if sure < _CLEAR and (
+        sure > _DOUBT or _radii_for(here, schedule, math.log(reach), hope) is not None
+    ):
         second = min(0.13, max(0.035, 200 / expected))
         label = "records elsewhere, again"
         again, _ = yield from count_some(here, atom.elsewhere, second, label)
@@ -483,150 +475,30 @@ def _radii_for(
     share = here.split.part_for(strength, "range")
     if not here.split.keeps(_KEPT, share):
         return None
-    power = (_TRUST * strength * others - _SLACK) / max(log_reach, 1.0)
-    power = min(max(power, _LEAST), _MOST)
-    return replace(schedule, radii=share, power=Fraction(round(power * 1024), 1024), widening=0)
+    power = _power(strength * others, log_reach, _LEAST)
+    return replace(schedule, radii=share, power=power, widening=0)
 
 
-# Bounds that hold so much of the range are worth no further draws.
-_NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
+def radii_again(
+    here: Setting, schedule: Schedule, outside: Outside, found: float, last: float
+) -> Schedule | None:
+    """[mean.14] Radii for a group of about ``found`` records outside of the first ones.
 
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What the search found: bounds, a single value, or nothing but the range.
-
-    If only the range is left, ``centre`` is the value that most records have, or None.
+    They get what a prior r^-2 costs from the first radii to the widest, or half of what the rough
+    mean and a count of the strength ``last`` leave. The prior is as steep as the group outweighs.
     """
-
-    way: Literal["bounds", "single", "range"]
-    schedule: Schedule
-    centre: int | None = None
-    bounds: Bounds | None = None
-    status: Status = OK
-
-
-def locate_data(
-    here: Setting, clusters: Clusters = "clip", *, shape: bool, filled: bool
-) -> Steps[tuple[int, Counted, TailSummary | None, SearchResult]]:
-    """[mean.1] to [mean.9] Count the records, and find where they are, as far as that can be found.
-
-    ``shape``: the shape of the tail is looked at, if there is budget for that [mean.7]; ``filled``:
-    the range is a good enough answer for data that fill it [mean.5]. Returned are the noisy count
-    as it was drawn, the same as an estimate, the ends of the data if the first pass has them (not
-    released), and the place.
-    """
-    lattice, split = here.lattice, here.split
-    first = first_reduction(lattice, split, clusters, shape=shape)
-    # Secret subsamples, each for one draw only.
-    subsamples = Records(subsamples=3 if shape else 2)
-    summary, records = yield from read_both(here.ask(first), here.ask(subsamples))
-    share = split.share(count_share(split))
-    n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
-    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
-    schedule = mean_schedule(lattice, split, n0, clusters, shape=shape)
-    if expected_records(split, n0) < LEAST_FOR_BOUNDS:
-        place = SearchResult("range", schedule, status=FEW)
-    elif not schedule.has_centre:
-        place = yield from _among_few(here, summary.tails, schedule, n0)
-    else:
-        place = yield from _among_many(here, summary.tails, records, schedule, n0, filled=filled)
-        bounds = place.bounds
-        if place.way == "bounds" and bounds is not None and not bounds.all_of(lattice):
-            outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
-            place = replace(place, bounds=replace(bounds, outside=outside))
-    return n0, counted, summary.tails, place
-
-
-def _among_many(
-    here: Setting,
-    tails: TailSummary | None,
-    records: RecordSummary,
-    schedule: Schedule,
-    n0: int,
-    *,
-    filled: bool,
-) -> Steps[SearchResult]:
-    """[mean.2] to [mean.8] Where the data are, given a budget for a centre."""
-    home = yield from find_home(here, records, n0)
-    if home.radius == 0:
-        place = yield from _about_an_atom(here, schedule, home, n0)
-        if place is not None:
-            return place
-    elif filled and (yield from is_filled(here, home, n0)):
-        return SearchResult("range", schedule)
-    centre = yield from find_centre(here, records, n0, share=schedule.centre, bits=schedule.bits)
-    seen = None
-    if schedule.shape:
-        schedule, seen = yield from _shape(here, records, schedule, centre, n0)
-    bounds = yield from find_bounds(here, tails, schedule, centre)
-    if bounds.single(here.lattice):
-        return SearchResult("single", schedule, centre, bounds)
-    half = (home.part(n0), home.radius) if home.radius else None
-    bounds = replace(bounds, outside=replace(bounds.outside, seen=seen, half=half))
-    return SearchResult("bounds", schedule, centre, bounds)
-
-
-def _among_few(
-    here: Setting, tails: TailSummary | None, schedule: Schedule, n0: int
-) -> Steps[SearchResult]:
-    """Bounds about home; the range, where they hold nothing, or too much to be worth their cost."""
-    home = home_of(here.lattice)
-    bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
-    if bounds.collapsed(here.lattice):
-        return SearchResult("range", schedule, status=FEW)
-    if bounds.hi - bounds.lo >= _TOO_MUCH * here.lattice.width:
-        return SearchResult("range", schedule)
-    bounds = replace(bounds, outside=replace(bounds.outside, others=float(max(n0, 1))))
-    return SearchResult("bounds", schedule, home, bounds, status=NO_CENTRE)
-
-
-def _about_an_atom(
-    here: Setting, schedule: Schedule, home: Home, n0: int
-) -> Steps[SearchResult | None]:
-    """[mean.3], [mean.4] Bounds about an atom at home; ``None``: home is not an atom."""
-    atom = yield from look_elsewhere(here, schedule, home, n0)
-    if atom.way == "none":
+    split = here.split
+    rest = split.left / split.total - schedule.rough - split.part_for(last, "noise")
+    if rest <= 0:
         return None
-    if atom.way == "range":
-        return SearchResult("range", schedule, home.point, status=atom.status)
-    bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
-    if bounds.collapsed(here.lattice):
-        return SearchResult("range", atom.schedule, status=APART)
-    if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
-        return SearchResult("range", atom.schedule)
-    bounds = replace(bounds, outside=replace(bounds.outside, others=atom.found))
-    return SearchResult("bounds", atom.schedule, home.point, bounds)
+    span = math.log(outside.widest / max(1, *outside.radii))
+    most = float(split.share(rest / 2).range / split.scale)
+    strength = min(most, max(0.10, (_AGAIN * span + _SLACK) / (_TRUST * found)))
+    power = _power(strength * found, span, _LEAST_AGAIN)
+    return replace(schedule, radii=split.part_for(strength, "range"), power=power, widening=0)
 
 
-def _shape(
-    here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
-) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
-    """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
-
-    The outer radius is returned too, if there is one, with the number of records aimed at outside.
-    """
-    level = subsample_level(n0)
-    ranks = Ranks.of(n0 * float(here.split.scale))
-    grid = RadiusGrid.between(
-        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), per_octave=4
-    )
-    mechanism = here.split.spend(
-        RadiusRanks.subsampled(
-            records,
-            centre,
-            grid,
-            here.split.share(schedule.shape),
-            targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
-            tilts=(INNER_TILT, OUTER_TILT),
-            level=level,
-        )
-    )
-
-    def words(drawn: tuple[int, ...]) -> str:
-        inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
-        return f"radii {inner} and {outer} around the centre, at two ranks"
-
-    inner, outer = yield from draw("shape", mechanism, words)
-    seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
-    return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks)), seen
+def _power(nats: float, span: float, least: float) -> Fraction:
+    """Power of a prior over radii a factor e^span apart that records of so many nats outweigh."""
+    power = min(max((_TRUST * nats - _SLACK) / max(span, 1.0), least), _MOST)
+    return Fraction(round(power * 1024), 1024)

@@ -8,8 +8,9 @@ the sizes of the values, by their octaves, in one pass before those of the stati
 [range.4] top     from there up, an octave that few values exceed;
 [range.5] range   2^12 times its end, on both sides of zero, with 2^52 steps.
 
-How many values are beyond the range is drawn too: they count as its end, so an answer with many of
-them is not to be used.
+How many values are beyond the range is drawn too: they count as its end. If they seem to be many
+they are counted again, and the top is drawn again for them [range.7]; an answer with many of them
+all the same is not to be used.
 
 Zeros have no size, and do not count: of a column with 90 % zeros the others decide. The size of a
 row of several columns is that of its largest value. All octaves are alike beforehand, so values 2^k
@@ -50,14 +51,18 @@ DRAWS: Mapping[str, tuple[float, Use]] = MappingProxyType(  # their largest stre
         "octave": (0.25, "range"),
         "top": (0.12, "range"),
         "top, again": (0.24, "range"),
-        "values beyond the range": (0.015, "noise"),
+        "values beyond the range": (0.02, "noise"),
+        "values beyond the range, again": (0.04, "noise"),
+        "top, wider": (0.16, "range"),
+        "values beyond a wider range": (0.03, "noise"),
     }
 )
 TILTS, NEAR = (Fraction(1, 2), Fraction(1, 10)), 16  # an octave more weighs e^(-1/2), e^(-1/10)
 STEEPER = 2 * TILTS[0], 2 * TILTS[1]
 FAR = 20  # octaves from which on it is drawn again, with a step that follows from that
 SLACK = 12  # octaves beyond the top
-SEEN = 4  # deviations of the noise
+SEEN, PERHAPS = 4, 1.5  # deviations of the noise
+WIDER = 36.0  # nats of the values that were counted: 9 in 10 outweigh an octave 60 further up
 TOO_FEW = Status(
     "few_records",
     "too few values other than 0 to find their range at this budget: give `within`, a public "
@@ -136,21 +141,31 @@ def _find_top(
     above = np.append(above, np.zeros(len(counts), dtype=np.int64))[middle:]
     strength = max(needs.strength, 2 * NATS / sure)
     share = _share(split, "top", strength)  # [range.4]
-    counts_above = tuple(above[: len(counts)].tolist())
+    counts_above: tuple[int, ...] = tuple(above[: len(counts)].tolist())
 
     def words(k: int) -> str:
         return f"few exceed {_end(middle + k):.6g}"
 
-    score = TopCellScore(counts_above, TILTS, NEAR)
-    further = yield from draw("top", split.spend(Exponential(score, *share.ranged)), words)
+    def draw_top(label: str, share: Share, tilts: tuple[Fraction, Fraction]) -> Steps[int]:
+        score = TopCellScore(counts_above, tilts, NEAR)
+        mechanism = split.spend(Exponential(score, *share.ranged))
+        return (yield from draw(label, mechanism, words))
+
+    def beyond() -> int:
+        return counts_above[min(further + SLACK, len(counts) - 1)]
+
+    further = yield from draw_top("top", share, TILTS)
     if further > FAR:  # once in a hundred, or because of values that far out
         share = _share(split, "top, again", 2 * strength)
-        score = TopCellScore(counts_above, STEEPER, NEAR)
-        draw_top = split.spend(Exponential(score, *share.ranged))
-        further = yield from draw("top, again", draw_top, words)
-
-    outside = int(above[min(further + SLACK, len(counts) - 1)])  # [range.5]
-    seen, noise = yield from _count(split, outside, "values beyond the range")
+        further = yield from draw_top("top, again", share, STEEPER)
+    label, closely = "values beyond the range", min(max(0.015, 20 / sure), 0.02)  # [range.5]
+    seen, noise = yield from _count(split, beyond(), label, closely)
+    if seen > PERHAPS * noise:  # [range.7]
+        seen, noise = yield from _count(split, beyond(), f"{label}, again", 2 * closely)
+        if seen > SEEN * noise:
+            share = _share(split, "top, wider", WIDER / (seen * float(split.scale)))
+            further = yield from draw_top("top, wider", share, STEEPER)
+            seen, noise = yield from _count(split, beyond(), "values beyond a wider range")
     status = BEYOND.filled(number=f"{seen:,}") if seen > SEEN * noise else OK
     return OCTAVES.power(middle + further + 1), status
 
@@ -160,9 +175,11 @@ def _share(split: BudgetSplit, label: str, strength: float) -> Share:
     return split.share(split.part_for(min(strength, largest), use))
 
 
-def _count(split: BudgetSplit, records: int, label: str) -> Steps[tuple[int, float]]:
+def _count(
+    split: BudgetSplit, records: int, label: str, strength: float = math.inf
+) -> Steps[tuple[int, float]]:
     """Draw a number of records, and return the deviation of its noise too."""
-    share = _share(split, label, math.inf)
+    share = _share(split, label, strength)
     number, noise = yield from draw_count(split, records, share, label)
     return number, noise.variance**0.5
 

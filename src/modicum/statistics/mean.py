@@ -8,7 +8,8 @@ One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 [mean.6]  centre   a private median on a floating-point grid, from a secret subsample;
 [mean.7]  shape    two radii with a public share of the data outside: how heavy is the tail?
 [mean.8]  radii    on each side, the least width with few records outside;
-[mean.9]  outside  how many those are;
+[mean.9]  outside  how many those are; if they are a group far away, [mean.14] of search.py draws
+                   the radii again for it;
 [mean.10] rough    a rough mean of the data clipped to those bounds, and a second count;
 [mean.11] final    the sum of clipped deviations from the rough mean, with most of the budget.
 
@@ -38,10 +39,8 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import (
     Bounds,
-    SearchResult,
     Setting,
     count_away,
-    locate_data,
     rough_mean,
 )
 from modicum.statistics.error_law import ErrorLaw
@@ -59,6 +58,7 @@ from modicum.statistics.outside import (
 )
 from modicum.statistics.person_mean import RowMeanErrorModel, mean_of_persons
 from modicum.statistics.population import Deviations, Squares, draw_squares, law_of_one_value
+from modicum.statistics.search import SearchResult, locate_data
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     BOTH_SAMPLES,

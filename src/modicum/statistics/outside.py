@@ -122,16 +122,16 @@ class Outside:
     counted: int | None = None
     noise: Noise | None = None
 
-    def excess(self, alpha: float) -> float:
+    def excess(self, alpha: float, rare: float = _RARE) -> float:
         """Bound on the records outside, if there are more than a tail of index 2 explains; else 0.
 
-        One release in a thousand is wrong about that for each of noise and tail.
+        A part ``rare`` of the releases is wrong about that for each of noise and tail.
         """
         if self.counted is None or self.noise is None:
             return 0.0
         radii = [max(1.0, self.widening * r) for r in self.radii]
-        usual = sum(self.quantile(_RARE, 2.0, r, side) for side, r in enumerate(radii))
-        if self.counted - self.noise.tail_bound(2 * _RARE) <= usual:
+        usual = sum(self.quantile(rare, 2.0, r, side) for side, r in enumerate(radii))
+        if self.counted - self.noise.tail_bound(2 * rare) <= usual:
             return 0.0
         return self.counted_at_most(alpha)
 

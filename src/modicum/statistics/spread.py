@@ -36,7 +36,6 @@ from modicum.statistics.bounds import (
     Rough,
     Setting,
     count_away,
-    locate_data,
     rough_mean,
 )
 from modicum.statistics.outside import (
@@ -49,6 +48,7 @@ from modicum.statistics.outside import (
     Redrawn,
     share_of_sums,
 )
+from modicum.statistics.search import locate_data
 from modicum.statistics.tail_index import Evidence, PowerEvidence
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status

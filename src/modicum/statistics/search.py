@@ -1,0 +1,265 @@
+"""The search for the data of a mean, a variance or a deviation: steps [mean.1] to [mean.9].
+
+It goes from the first count to clipping bounds, or to a single value that all records seem to have,
+or to nothing but the range. The steps themselves are in bounds.py; docs/proofs/mean.md has the
+proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusRanks
+from modicum.runtime.steps import Steps, draw, draw_count, read_both
+from modicum.statistics.bounds import (
+    Bounds,
+    Home,
+    Setting,
+    combined,
+    count_outside,
+    count_some,
+    find_bounds,
+    find_centre,
+    find_home,
+    is_filled,
+    look_elsewhere,
+    radii_again,
+    reach_from,
+)
+from modicum.statistics.outside import (
+    APART,
+    FEW,
+    NO_CENTRE,
+    Counted,
+    NoisyTerm,
+    Outside,
+    home_of,
+)
+from modicum.statistics.split import (
+    INNER_TILT,
+    LEAST_FOR_BOUNDS,
+    LEAST_FOR_COUNTS,
+    OUTER_TILT,
+    Clusters,
+    Ranks,
+    Schedule,
+    count_share,
+    expected_records,
+    first_reduction,
+    mean_schedule,
+    subsample_level,
+    tail_weight,
+)
+from modicum.status import OK, Status
+from modicum.summaries.subsample import Records, RecordSummary
+from modicum.summaries.tails import TailSummary
+
+# Strength of a second count of few records, on which it hangs whether bounds are looked for.
+_COUNTED_AGAIN = (1 / 20, 1 / 5)
+# Strengths of counts of the records outside, pure and concentrated: at first, and at most.
+_LEAST_STRENGTH, _MOST_STRENGTH = (1 / 64, 1 / 10), (1 / 20, 1 / 5)
+_CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
+_PERHAPS = 0.05  # of the releases of a tail are counted a second time
+# Bounds that hold so much of the range are worth no further draws.
+_NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What the search found: bounds, a single value, or nothing but the range.
+
+    If only the range is left, ``centre`` is the value that most records have, or None.
+    """
+
+    way: Literal["bounds", "single", "range"]
+    schedule: Schedule
+    centre: int | None = None
+    bounds: Bounds | None = None
+    status: Status = OK
+
+
+def locate_data(
+    here: Setting, clusters: Clusters = "clip", *, shape: bool, filled: bool
+) -> Steps[tuple[int, Counted, TailSummary | None, SearchResult]]:
+    """[mean.1] to [mean.9] Count the records, and find where they are, as far as that can be found.
+
+    ``shape``: the shape of the tail is looked at, if there is budget for that [mean.7]; ``filled``:
+    the range is a good enough answer for data that fill it [mean.5]. Returned are the noisy count
+    as it was drawn, the same as an estimate, the ends of the data if the first pass has them (not
+    released), and the place.
+    """
+    lattice, split = here.lattice, here.split
+    first = first_reduction(lattice, split, clusters, shape=shape)
+    # Secret subsamples, each for one draw only.
+    subsamples = Records(subsamples=3 if shape else 2)
+    summary, records = yield from read_both(here.ask(first), here.ask(subsamples))
+    share = split.share(count_share(split))
+    n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
+    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
+    if expected_records(split, n0) < LEAST_FOR_COUNTS:
+        strength = _COUNTED_AGAIN[split.concentrated]
+        again, noise = yield from count_some(here, summary.count, strength, "count, again")
+        second = Counted(Fraction(again), (NoisyTerm(noise, 1.0),))
+        counted = combined(counted, second)
+        n0 = round(counted.value)
+    schedule = mean_schedule(lattice, split, n0, clusters, shape=shape)
+    if expected_records(split, n0) < LEAST_FOR_BOUNDS:
+        place = SearchResult("range", schedule, status=FEW)
+    elif not schedule.has_centre:
+        place = yield from _among_few(here, summary.tails, schedule, n0)
+    else:
+        place = yield from _among_many(here, summary.tails, records, schedule, n0, filled=filled)
+    place = yield from _count_again(here, place, n0)
+    return n0, counted, summary.tails, place
+
+
+def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResult]:
+    """[mean.9], [mean.14] The records outside of the bounds; if they are no tail, wider bounds.
+
+    A first count that a tail explains once in twenty is drawn again, more closely; radii are drawn
+    again where that count is no tail's either.
+    """
+    bounds, split = place.bounds, here.split
+    if place.way != "bounds" or bounds is None or bounds.all_of(here.lattice):
+        return place
+    enough = expected_records(split, n0) >= LEAST_FOR_COUNTS
+    least = _LEAST_STRENGTH[split.concentrated] if enough else 0.0
+    outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0, least=least)
+    if enough and outside.excess(0.05, rare=_PERHAPS):
+        most = _MOST_STRENGTH[split.concentrated]
+        strength = max(least, min(_CLOSELY / _found(here, outside), most))
+        outside = yield from _count_closely(here, bounds, strength)
+        if outside.excess(0.05):
+            return (yield from _draw_again(here, place, outside, strength))
+    return replace(place, bounds=replace(bounds, outside=outside))
+
+
+def _found(here: Setting, outside: Outside) -> float:
+    """How many records were counted outside, at least one, in units of the noise."""
+    return max(outside.counted or 0, 1) * float(here.split.scale)
+
+
+def _count_closely(here: Setting, bounds: Bounds, strength: float) -> Steps[Outside]:
+    label = "records outside, again"
+    found, noise = yield from count_some(here, bounds.elsewhere, strength, label)
+    return replace(bounds.outside, counted=found, noise=noise)
+
+
+def _draw_again(
+    here: Setting, place: SearchResult, outside: Outside, strength: float
+) -> Steps[SearchResult]:
+    """[mean.14] Bounds that reach what was counted ``outside``, and a count outside of those."""
+    first, centre = place.bounds, place.centre
+    assert first is not None
+    assert centre is not None
+    schedule = radii_again(here, place.schedule, outside, _found(here, outside), strength)
+    if schedule is None:
+        return replace(place, bounds=replace(first, outside=outside))
+    exact = centre == home_of(here.lattice)
+    label = "radii, again"
+    bounds = yield from find_bounds(here, None, schedule, centre, exact=exact, label=label)
+    if bounds.single(here.lattice):
+        return replace(place, way="single", bounds=bounds)
+    if bounds.all_of(here.lattice):
+        return replace(place, bounds=bounds)
+    counted = yield from _count_closely(here, bounds, strength)
+    known = first.outside
+    counted = replace(counted, seen=known.seen, half=known.half, others=known.others)
+    return replace(place, bounds=replace(bounds, outside=counted))
+
+
+def _among_many(
+    here: Setting,
+    tails: TailSummary | None,
+    records: RecordSummary,
+    schedule: Schedule,
+    n0: int,
+    *,
+    filled: bool,
+) -> Steps[SearchResult]:
+    """[mean.2] to [mean.8] Where the data are, given a budget for a centre."""
+    home = yield from find_home(here, records, n0)
+    if home.radius == 0:
+        place = yield from _about_an_atom(here, schedule, home, n0)
+        if place is not None:
+            return place
+    elif filled and (yield from is_filled(here, home, n0)):
+        return SearchResult("range", schedule)
+    centre = yield from find_centre(here, records, n0, share=schedule.centre, bits=schedule.bits)
+    seen = None
+    if schedule.shape:
+        schedule, seen = yield from _shape(here, records, schedule, centre, n0)
+    bounds = yield from find_bounds(here, tails, schedule, centre)
+    if bounds.single(here.lattice):
+        return SearchResult("single", schedule, centre, bounds)
+    half = (home.part(n0), home.radius) if home.radius else None
+    bounds = replace(bounds, outside=replace(bounds.outside, seen=seen, half=half))
+    return SearchResult("bounds", schedule, centre, bounds)
+
+
+def _among_few(
+    here: Setting, tails: TailSummary | None, schedule: Schedule, n0: int
+) -> Steps[SearchResult]:
+    """Bounds about home; the range, where they hold nothing, or too much to be worth their cost."""
+    home = home_of(here.lattice)
+    bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
+    if bounds.collapsed(here.lattice):
+        return SearchResult("range", schedule, status=FEW)
+    if bounds.hi - bounds.lo >= _TOO_MUCH * here.lattice.width:
+        return SearchResult("range", schedule)
+    bounds = replace(bounds, outside=replace(bounds.outside, others=float(max(n0, 1))))
+    return SearchResult("bounds", schedule, home, bounds, status=NO_CENTRE)
+
+
+def _about_an_atom(
+    here: Setting, schedule: Schedule, home: Home, n0: int
+) -> Steps[SearchResult | None]:
+    """[mean.3], [mean.4] Bounds about an atom at home; ``None``: home is not an atom."""
+    atom = yield from look_elsewhere(here, schedule, home, n0)
+    if atom.way == "none":
+        return None
+    if atom.way == "range":
+        return SearchResult("range", schedule, home.point, status=atom.status)
+    bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
+    if bounds.collapsed(here.lattice):
+        return SearchResult("range", atom.schedule, status=APART)
+    if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
+        return SearchResult("range", atom.schedule)
+    bounds = replace(bounds, outside=replace(bounds.outside, others=atom.found))
+    return SearchResult("bounds", atom.schedule, home.point, bounds)
+
+
+def _shape(
+    here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
+) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
+    """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
+
+    The outer radius is returned too, if there is one, with the number of records aimed at outside.
+    """
+    level = subsample_level(n0)
+    ranks = Ranks.of(n0 * float(here.split.scale))
+    grid = RadiusGrid.between(
+        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), per_octave=4
+    )
+    mechanism = here.split.spend(
+        RadiusRanks.subsampled(
+            records,
+            centre,
+            grid,
+            here.split.share(schedule.shape),
+            targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
+            tilts=(INNER_TILT, OUTER_TILT),
+            level=level,
+        )
+    )
+
+    def words(drawn: tuple[int, ...]) -> str:
+        inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
+        return f"radii {inner} and {outer} around the centre, at two ranks"
+
+    inner, outer = yield from draw("shape", mechanism, words)
+    seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
+    return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks)), seen
