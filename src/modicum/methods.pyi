@@ -213,6 +213,7 @@ class Statistics:
         step: float | None = None,
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        weights: str | None = None,
     ) -> Release:
         """Release the mean of a column, with no bounds to guess.
 
@@ -332,6 +333,20 @@ class Statistics:
         """Release several quantiles of a column at once, with no bounds to guess.
 
         Parameters are those of :func:`modicum.quantiles`.
+        """
+
+    def ratio(
+        self,
+        column: str,
+        denominator: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Release:
+        """Release the ratio of the sums of two columns, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.ratio`.
         """
 
     def skewness(
@@ -569,6 +584,7 @@ class GroupStatistics:
         step: float | None = None,
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        weights: str | None = None,
     ) -> GroupedRelease:
         """Release the mean of a column, with no bounds to guess.
 
@@ -639,6 +655,20 @@ class GroupStatistics:
         """Release the q-quantile of a column, with no bounds to guess.
 
         Parameters are those of :func:`modicum.quantile`.
+        """
+
+    def ratio(
+        self,
+        column: str,
+        denominator: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> GroupedRelease:
+        """Release the ratio of the sums of two columns, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.ratio`.
         """
 
     def skewness(

@@ -864,6 +864,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    weights: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -897,6 +898,9 @@ def mean(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    weights : str, optional
+        Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+        weight is finite and more than 0; all other rows are dropped, as those without a value.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -913,6 +917,7 @@ def mean(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----
@@ -1475,6 +1480,67 @@ def quantiles(
     ... )
     >>> found.values.round(-3).tolist()
     [5000.0, 10000.0, 15000.0]
+    """
+
+def ratio(
+    table: Any,
+    column: str,
+    denominator: str,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the ratio of the sums of two columns, with no bounds to guess.
+
+    Prefer it over a quotient of two sums: the noise follows how far the rows are from the ratio,
+    which goes to nothing where ``column`` is a multiple of ``denominator``.
+
+    Parameters
+    ----------
+    column : str
+        Name of the numeric column whose sum is divided.
+    denominator : str
+        Name of the numeric column by whose sum it is divided.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the names are equal or no text; if there is no cost, more than one, or one that is not
+        positive.
+
+    Notes
+    -----
+    A row without a finite number in both columns is dropped. Numbers may have any scale and both
+    signs; where the sum of the denominators may be 0 for all that is known, the interval has no
+    ends and ``release.status`` says so. Errors never depend on values.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, modicum
+    >>> rng = np.random.default_rng(1)
+    >>> table = pd.DataFrame({"earned": rng.lognormal(10, 1, 20_000)})
+    >>> table["spent"] = table["earned"] * rng.uniform(0.5, 0.9, 20_000)
+    >>> release = modicum.ratio(table, "spent", "earned", epsilon=1)
+    >>> 0.69 < release.value < 0.71
+    True
     """
 
 def skewness(

@@ -40,6 +40,7 @@ __all__ = [
     "pca",
     "quantile",
     "quantiles",
+    "ratio",
     "skewness",
     "std",
     "sum",
@@ -769,6 +770,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    weights: str | None = None,
 ) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
@@ -798,6 +800,9 @@ def mean(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    weights : str, optional
+        Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+        weight is finite and more than 0; all other rows are dropped, as those without a value.
 
     Returns
     -------
@@ -810,6 +815,7 @@ def mean(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----
@@ -1292,6 +1298,53 @@ def quantiles(
     --------
     >>> quantiles("delay", q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), epsilon=1).statistic
     'quantiles'
+    """
+
+def ratio(
+    column: str,
+    denominator: str,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+) -> Query[Release]:
+    """Ask for the ratio of the sums of two columns, with no bounds to guess.
+
+    Prefer it over a quotient of two sums: the noise follows how far the rows are from the ratio,
+    which goes to nothing where ``column`` is a multiple of ``denominator``.
+
+    Parameters
+    ----------
+    column : str
+        Name of the numeric column whose sum is divided.
+    denominator : str
+        Name of the numeric column by whose sum it is divided.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the names are equal or no text; if there is no cost, more than one, or one that is not
+        positive.
+
+    Notes
+    -----
+    A row without a finite number in both columns is dropped. Numbers may have any scale and both
+    signs; where the sum of the denominators may be 0 for all that is known, the interval has no
+    ends and ``release.status`` says so. Errors never depend on values.
+
+    Examples
+    --------
+    >>> ratio("spent", "earned", epsilon=1).column
+    'spent / earned'
     """
 
 def skewness(

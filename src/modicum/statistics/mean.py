@@ -52,7 +52,8 @@ from modicum.statistics.outside import (
     SizedByBounds,
     tail_in_words,
 )
-from modicum.statistics.person_mean import RowMeanErrorModel, mean_of_persons
+from modicum.statistics.person_mean import mean_of_persons
+from modicum.statistics.ratio import WEIGHTED_MEAN, WEIGHTS_HELP, weighted
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -76,6 +77,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    weights: str | None = None,
 ) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
@@ -94,10 +96,12 @@ def mean(
         to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
         given, and known to be tight: the default is hardly worse then, and much better otherwise.
     {clusters}
+    {weights}
 
     {returns}
 
     {raises}
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----
@@ -111,6 +115,9 @@ def mean(
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
     options = ClusterOption(clusters)
+    if weights is not None:
+        place = weighted(column, weights, plain=(method, clusters) == ("adaptive", "clip"))
+        return WEIGHTED_MEAN.query(place, lattice, cost, spec.NoOption())
     return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
 
 
@@ -328,7 +335,7 @@ STATISTICS = (
         MEANS,
         spec.shows_between("mean", "", 9900, 10100),
         command="people.parquet income --epsilon 1",
-        options=CLUSTERS_HELP,
+        options={**CLUSTERS_HELP, **WEIGHTS_HELP},
         tail=True,
         plan=spec.Planned(
             "a mean",
@@ -338,7 +345,8 @@ True""",
             command="--n 1e5 --sd 5e4 --error 500",
             truth=true_mean,
             sampled=True,
+            without=("weights",),
         ),
-        error_model=(MeanErrorModel, SingleValueErrorModel, RowMeanErrorModel),
+        error_model=(MeanErrorModel, SingleValueErrorModel),
     ),
 )

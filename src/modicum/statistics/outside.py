@@ -335,7 +335,7 @@ HEAVY = Status(
 )
 VERY_HEAVY = Status(
     "heavy_tail",
-    "the tail looks so heavy that a few persons may have a good part of the whole: more may have "
+    "the tail looks so heavy that a few records may have a good part of the whole: more may have "
     "been clipped than the default interval allows for; use interval(tail=1.2)",
 )
 AT_END = Status(

@@ -53,6 +53,11 @@ TEXTS = {
             ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
             records is kept, at some cost in accuracy otherwise.
         """,
+    "weights": """
+        weights : str, optional
+            Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+            weight is finite and more than 0; all other rows are dropped, as those without a value.
+        """,
     "level": """
         level : float or None
             Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
