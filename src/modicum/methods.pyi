@@ -390,6 +390,7 @@ class Statistics:
         step: float | None = None,
         method: Literal["adaptive", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        weights: str | None = None,
     ) -> Release:
         """Release the sum of a column, with no bounds to guess.
 
@@ -712,6 +713,7 @@ class GroupStatistics:
         step: float | None = None,
         method: Literal["adaptive", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        weights: str | None = None,
     ) -> GroupedRelease:
         """Release the sum of a column, with no bounds to guess.
 

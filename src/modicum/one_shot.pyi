@@ -1685,6 +1685,7 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    weights: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
@@ -1716,6 +1717,10 @@ def sum(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    weights : str, optional
+        Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+        weight is finite and more than 0; all other rows are dropped, as those without a value.
+        The sum is that of weight times value, and so are ``within`` and ``step``.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1732,6 +1737,7 @@ def sum(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----

@@ -34,6 +34,8 @@ QUESTIONS = {
     "mean, ε": ask.mean("x", weights="w", **NARROW, epsilon=1),
     "mean, ρ": ask.mean("x", weights="w", **NARROW, rho="0.5"),
     "mean of any range, ε": ask.mean("x", weights="w", epsilon=1),
+    "sum, ε": ask.sum("x", weights="w", **NARROW, epsilon=1),
+    "sum of any range, ρ": ask.sum("x", weights="w", rho="0.5"),
     "ratio, ε": ask.ratio("x", "w", epsilon=1),
     "ratio, ρ": ask.ratio("x", "w", rho="0.5"),
 }
@@ -46,11 +48,18 @@ VALUES = {
     **{f"octave of {what}": [UNIT] for what in ("the weights", "the denominators", "quotients")},
     "octave": [UNIT],
     "top": [0],
-    "radius": [(40,)],
+    "radius": [(5,)],
     "sizes": [(1,)],
     "home": [(0,), (3,)],
 }
-NOISY = {"count", "sum of the weights", "sum of the denominators", "total", "rough total"}
+NOISY = {
+    "clipped sum",
+    "count",
+    "sum of the weights",
+    "sum of the denominators",
+    "total",
+    "rough total",
+}
 
 
 @pytest.mark.parametrize(

@@ -317,6 +317,14 @@ FAULTS = (
         "summaries/test_pairs.py",
     ),
     Fault(
+        "weights-sum-unweighted",
+        "A sum with weights adds the values as they are.",
+        "summaries/pairs.py:PairNumber._made",
+        "            return w * x\n",
+        "            return x\n",
+        "summaries/test_pairs.py",
+    ),
+    Fault(
         "weights-far-from-zero",
         "A deviation is the difference of two products, whose digits cancel.",
         "summaries/pairs.py:PairNumber._made",

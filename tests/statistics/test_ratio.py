@@ -14,6 +14,7 @@ import modicum as mo
 from modicum import query as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
+from tests.sources.test_distributed import Cluster
 
 RNG = np.random.default_rng(31)
 ROWS = 8000
@@ -45,6 +46,20 @@ def test_a_weighted_mean_is_that_of_rows_that_count_so_often(cost, within) -> No
         errors.append(abs(found.value - truth))
     assert np.mean(errors) < 0.1  # 53.6 without weights would be off by 5
     assert truth - PLAIN.x.mean() > 4
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}])
+@pytest.mark.parametrize("within", [{}, {"within": (-1e9, 1e9)}])
+def test_a_sum_with_weights_is_that_of_the_products(cost, within) -> None:
+    budget = mo.pure(100) if "epsilon" in cost else mo.zcdp(100)
+    truth = float((PLAIN.x * PLAIN.w).sum())
+    for seed in range(4):
+        found = curator(PLAIN, seed, budget=budget).sum("x", weights="w", **within, **cost)
+        lower, upper = found.interval(tail=2)
+        assert found.usable
+        assert lower < truth < upper
+        assert found.value == pytest.approx(truth, rel=0.03)
+        assert "sum of x, weights w: " in str(found)
 
 
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}])
@@ -191,6 +206,20 @@ def test_every_engine_has_the_same_sums(table_of) -> None:
     )
 
 
+@pytest.mark.parametrize("merges", [0, 2])
+def test_rows_that_stay_where_they_are(merges: int) -> None:
+    whole = pa.Table.from_pandas(PLAIN)
+    parts = [whole.slice(start, 3000) for start in range(0, ROWS, 3000)]
+    guarded = curator(Cluster(parts, merges))
+    assert guarded.mean("x", weights="w", epsilon=200).value == pytest.approx(
+        mean_of(PLAIN), abs=0.01
+    )
+    truth = PLAIN.y.sum() / PLAIN.w.sum()
+    assert guarded.ratio("y", "w", epsilon=200).value == pytest.approx(truth, abs=1e-4)
+    total = guarded.sum("x", weights="w", epsilon=200).value
+    assert total == pytest.approx((PLAIN.x * PLAIN.w).sum(), rel=1e-3)
+
+
 def test_persons_count_with_a_number_of_rows() -> None:
     table = PLAIN.assign(who=np.arange(ROWS) // 2)
     for unit in (mo.unit_of("who"), mo.unit_of("who", max_rows=2)):
@@ -224,8 +253,9 @@ def test_what_is_not_built_is_refused_before_the_charge() -> None:
     ],
 )
 def test_weights_are_another_column_and_go_with_the_defaults(column, asked) -> None:
-    with pytest.raises(InvalidArgument):
-        ask.mean(column, epsilon=1, **asked)
+    for question in (ask.mean, ask.sum):
+        with pytest.raises(InvalidArgument):
+            question(column, epsilon=1, **asked)
 
 
 def test_a_ratio_is_of_two_columns() -> None:

@@ -1466,6 +1466,7 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    weights: str | None = None,
 ) -> Query[Release]:
     """Ask for the sum of a column, with no bounds to guess.
 
@@ -1493,6 +1494,10 @@ def sum(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    weights : str, optional
+        Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+        weight is finite and more than 0; all other rows are dropped, as those without a value.
+        The sum is that of weight times value, and so are ``within`` and ``step``.
 
     Returns
     -------
@@ -1505,6 +1510,7 @@ def sum(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----

@@ -52,8 +52,8 @@ from modicum.statistics.outside import (
     SizedByBounds,
     tail_in_words,
 )
+from modicum.statistics.pairs import WEIGHTS_HELP, weighted
 from modicum.statistics.person_mean import mean_of_persons
-from modicum.statistics.ratio import WEIGHTED_MEAN, WEIGHTS_HELP, weighted
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -116,8 +116,8 @@ def mean(
     lattice = spec.chosen_range(within, step)
     options = ClusterOption(clusters)
     if weights is not None:
-        place = weighted(column, weights, plain=(method, clusters) == ("adaptive", "clip"))
-        return WEIGHTED_MEAN.query(place, lattice, cost, spec.NoOption())
+        chosen = {"method": method, "clusters": clusters}
+        return weighted("mean", column, weights, lattice, cost, **chosen)
     return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
 
 

@@ -16,11 +16,10 @@ docs/proofs/ratio.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeVar
+from typing import Literal
 
-from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.grids import RadiusGrid
@@ -31,23 +30,22 @@ from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw_count, read, read_both
 from modicum.statistics import spec
-from modicum.statistics.bounds import Setting
 from modicum.statistics.found_range import NATS, find_octave, power_of_two
 from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.pairs import PairSetting, octaves_of, pair_of
 from modicum.statistics.person_mean import Parts, PeopleSchedule, RatioErrorModel, centred_ratio
 from modicum.statistics.split import expected_records
+from modicum.statistics.sum import sum_within
 from modicum.statistics.texts import documented
 from modicum.status import Status
-from modicum.summaries.base import Columns, Read, Reduction
+from modicum.summaries.base import Columns
 from modicum.summaries.cells import Cells
-from modicum.summaries.pairs import OfPairs, Pair, PairNumber
-from modicum.summaries.sizes import OctaveCounts, OctaveSummary
+from modicum.summaries.pairs import PairNumber
+from modicum.summaries.sizes import OctaveSummary
 from modicum.summaries.subsample import Records
 
-S = TypeVar("S")
 Of = Literal["weights", "ratio"]
 
-WEIGHTS_HELP = {"weights": "column of weights, of any scale"}
 _COUNT = Fraction(1, 50)
 _LARGEST = 0.25  # strength with which an octave is sought
 _HIGHER, _LOWER = 12, 4  # octaves of sizes, above and below that of the median
@@ -108,40 +106,6 @@ def ratio(
     return RATIO.query(place, None, cost, spec.NoOption())
 
 
-def weighted(column: object, weights: object, *, plain: bool) -> Pair:
-    """Check the columns of values and weights; ``plain``: all options have their defaults."""
-    if not plain:
-        raise InvalidArgument("weights= goes with the default method and clusters only")
-    return pair_of("weights", column, weights, ", weights ")
-
-
-def pair_of(argument: str, column: object, other: object, between: str) -> Pair:
-    """Check the names of two different columns."""
-    names = (spec.column_name(column), spec.column_name(other))
-    if None in names or names[0] == names[1]:
-        raise InvalidArgument(
-            f"{argument} must be the name of another column than the first, got {column!r} and "
-            f"{other!r}"
-        )
-    return Pair(names, between)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class PairSetting(Setting):
-    """What a step refers to whose records are numbers made of pairs."""
-
-    pairs: Columns = field(default_factory=Columns, kw_only=True)
-    number: PairNumber = field(default=PairNumber("ratio", "value"), kw_only=True)
-
-    def ask(self, reduction: Reduction[S]) -> Read[S]:
-        return Read(None, self.lattice, OfPairs(self.number, reduction), self.pairs)
-
-
-def octaves_of(place: Columns, number: PairNumber) -> Read[OctaveSummary]:
-    """Read the octaves of numbers made of pairs."""
-    return Read(None, OCTAVES, OfPairs(number, OctaveCounts()), place)
-
-
 def weighted_mean(
     place: Columns, lattice: Lattice, event: Event, _options: spec.NoOption
 ) -> Steps[ScalarEstimate]:
@@ -150,6 +114,15 @@ def weighted_mean(
     sizes = yield from read(octaves_of(place, PairNumber("weights", "size")))
     scale = yield from _scale(split, sizes, "count", "octave of the weights")
     return (yield from _centred("weights", place, lattice, split.rest().loss, scale))
+
+
+def weighted_sum(
+    place: Columns, lattice: Lattice, event: Event, _options: spec.NoOption
+) -> Steps[ScalarEstimate]:
+    """Estimate the sum of values times their weights: [ratio.6] one number a row."""
+    number = PairNumber("weights", "product")
+    here = PairSetting(None, lattice, BudgetSplit(event), pairs=place, number=number)
+    return (yield from sum_within(here, "clip"))
 
 
 def ratio_of_sums(
@@ -241,12 +214,22 @@ WEIGHTED_MEAN: spec.Row[spec.NoOption, Release] = spec.Row(
     of_rows=True,
     octaves_of=lambda place: octaves_of(place, PairNumber("weights", "value")),
 )
+WEIGHTED_SUM: spec.Row[spec.NoOption, Release] = spec.Row(
+    "sum",
+    "weighted",
+    (spec.NoOption(),),
+    "ratio",
+    "sum of values times weights, with noise on the scale of their own size",
+    weighted_sum,
+    of_rows=True,
+    octaves_of=lambda place: octaves_of(place, PairNumber("weights", "product")),
+)
 
 
 STATISTICS = (
     spec.Declaration(
         ratio,
-        (RATIO, WEIGHTED_MEAN),
+        (RATIO, WEIGHTED_MEAN, WEIGHTED_SUM),
         """>>> import numpy as np, pandas as pd, modicum
 >>> rng = np.random.default_rng(1)
 >>> table = pd.DataFrame({"earned": rng.lognormal(10, 1, 20_000)})

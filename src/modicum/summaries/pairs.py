@@ -52,8 +52,8 @@ class PairNumber:
     x is clamped to the range of ``lattice``. "ratio": a part x of a sum and a part w of another.
     Unless both are finite the row is missing.
 
-    ``what`` is made: the "value", x or x / w; the "size" w; what x adds to a sum, the "product" w x
-    or x; or the "deviation", that less w times the ``centre``, a number of steps of ``lattice``.
+    ``what`` is made: the "value", x or x / w; the "size" w; the "product" w x; or the "deviation"
+    of w x, or of the part x, from w times the ``centre``, a number of steps of ``lattice``.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class PairNumber:
         if self.what == "value":
             return x if weighted else np.where(w == 0, np.nan, x / w)
         if self.what == "product":
-            return w * x if weighted else x
+            return w * x
         assert lattice is not None
         centre = lattice.value(self.centre)
         # w (x - c), not w x - w c: x may be far from zero.
