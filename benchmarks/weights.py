@@ -152,8 +152,8 @@ def weights(effort: Effort) -> tuple[str, list[Target]]:
 
 Mean absolute error at ε = 1 of `mean("x", weights="w")` or `ratio("x", "w")`, with no range
 given, {effort.releases} releases a cell; over the cost of the best clipping of the rows' deviations
-from the true answer with the whole ε; how often the default interval covers, the code is "ok", and the
-answer can be used.
+from the true answer with the whole ε; how often the default interval covers, the code is "ok", and
+the answer can be used.
 
 {table(header, rows)}"""
     return text, [*_targets(cells)]

@@ -89,6 +89,7 @@ def test_every_step_is_audited() -> None:
     report = audit.check(query, pairs_of(FEW, 1), values=values, widths=(1,) * 12)
     assert [step.label for step in report.steps] == [
         "count", "octave of the denominators", "quotients other than 0", "octave of quotients",
-        "centre", "sizes", "sum of the denominators", "home", "rows elsewhere", "radius",
+        "centre", "sizes", "sum of the denominators", "home", "rows elsewhere",
+        "rows elsewhere, again", "radius",
         "records outside", "rough total", "total",
     ]  # fmt: skip

@@ -75,6 +75,7 @@ _LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.17, 0.35  # strengths
 _TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
 _MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 _LIGHT = 3.0  # index of a tail
+_SURER, _AGAIN = 0.05, 0.1  # strengths
 _LEAST_INDEX, _MOST_UNSURE, _MOST_FOR_SIZES = 1.25, 0.5, 0.12
 _CLEAR = 4  # deviations of the noise
 
@@ -309,15 +310,22 @@ def _radius(
         half = (home.part(n0), home.radius) if home.radius else None
         if not home.radius:  # most persons are at the centre: it is the others that have to speak
             elsewhere = away.above(0) + away.below(0)
-            strength = max(_LEAST, 30 / expected)
-            found, noise = yield from count_some(here, elsewhere, strength, f"{called} elsewhere")
-            others, span = found * float(here.split.scale), math.log(here.lattice.last)
+            persons = called == "persons"
+            label = f"{called} elsewhere"
+            strength = max(_LEAST if persons else _SURER, 30 / expected)
+            found, noise = yield from count_some(here, elsewhere, strength, label)
+            sure = found if persons else found - noise.variance**0.5
+            others, span = sure * float(here.split.scale), math.log(here.lattice.last)
             strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
             if strength <= _MOST_FOR_RADIUS:
                 share = max(share, here.split.part_for(strength, "range"))
                 power = min(power, _power(2 * (_TRUST * strength * others - _NATS), span - 6))
             elif found > _CLEAR * noise.variance**0.5:
                 return None  # they are too few to tell where they are
+            elif not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
+                found, noise = yield from count_some(here, elsewhere, _AGAIN, f"{label}, again")
+                if found > _CLEAR * noise.variance**0.5:
+                    return None
     grid = RadiusGrid.between(1, here.lattice.last)
     beyond = tuple(away.magnitude_above_many(grid.radii))
     (chosen,), outside = yield from draw_radii(here, (beyond,), grid, share, *_prior(power))
