@@ -1,8 +1,8 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, ordinary, scale-free, people, tpch, quantiles, several, intervals, tails,
-population, spread, locations, robust, smooth, vectors, moments, speed, growth, groups, ledger,
-local, shuffle, peers, spark and all.
+Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
+tails, population, spread, locations, robust, smooth, vectors, moments, speed, growth, groups,
+ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -42,6 +42,7 @@ from benchmarks import (
     tails,
     tpch,
     vectors,
+    weights,
 )
 from benchmarks.targets import HEADER, Target, table
 
@@ -62,6 +63,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
         scale_free.QUICK if quick else scale_free.FULL
     ),
     "people": lambda quick: people.people(people.QUICK if quick else people.FULL),
+    "weights": lambda quick: weights.weights(weights.QUICK if quick else weights.FULL),
     "tpch": lambda quick: tpch.tpch(tpch.QUICK if quick else tpch.FULL),
     "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),

@@ -131,9 +131,9 @@ def _cell(kind: Kind, releases: int) -> Cell:
     sums, mean = np.bincount(persons, weights=x), float(x.mean())
     truths = {"mean": mean, "sum": float(x.sum()), "count": float(len(x))}
     hindsight = {
-        "mean": _hindsight(sums - mean * sizes) / len(x),
-        "sum": _hindsight(sums),
-        "count": _hindsight(sizes.astype(np.float64)),
+        "mean": hindsight_of(sums - mean * sizes) / len(x),
+        "sum": hindsight_of(sums),
+        "count": hindsight_of(sizes.astype(np.float64)),
     }
     whole = mo.unit_of("person")
     found = {
@@ -159,7 +159,7 @@ def _cell(kind: Kind, releases: int) -> Cell:
     return Cell(kind, shape, found, hindsight, kept)
 
 
-def _hindsight(records: Floats) -> float:
+def hindsight_of(records: Floats) -> float:
     """Least u / ε + sum of what exceeds u, over all u: the best clipping in hindsight, ε = 1."""
     size = np.sort(np.abs(records))[::-1]
     excess = np.cumsum(size) - size * np.arange(1, len(size) + 1)

@@ -56,6 +56,7 @@ from modicum.one_shot import monotone_statistic as monotone_statistic
 from modicum.one_shot import pca as pca
 from modicum.one_shot import quantile as quantile
 from modicum.one_shot import quantiles as quantiles
+from modicum.one_shot import ratio as ratio
 from modicum.one_shot import skewness as skewness
 from modicum.one_shot import std as std
 from modicum.one_shot import sum as sum
@@ -149,6 +150,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "query",
+    "ratio",
     "shuffle",
     "skewness",
     "std",

@@ -18,6 +18,7 @@ from modicum.privacy.event import ApproxDP
 from modicum.release import Release, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.sources.labels import plain_label
+from modicum.summaries.base import Columns
 
 By = str | tuple[str, ...]
 Answering = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
@@ -68,6 +69,11 @@ class GroupBy(GroupStatistics):
             if query.several:
                 message = ONE_NUMBER.format(name=query.statistic)
                 raise InvalidArgument(f"{name}: {message}")
+            if isinstance(query.place, Columns):
+                raise InvalidArgument(
+                    f"{name}: groups are asked about one column each, not about {query.place}: "
+                    "filter the table by group, and pay for each"
+                )
         return self._answer(queries)
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist

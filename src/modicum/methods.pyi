@@ -214,6 +214,7 @@ class Statistics:
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
         population: bool = False,
+        weights: str | None = None,
     ) -> Release:
         """Release the mean of a column, with no bounds to guess.
 
@@ -337,6 +338,20 @@ class Statistics:
         Parameters are those of :func:`modicum.quantiles`.
         """
 
+    def ratio(
+        self,
+        column: str,
+        denominator: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Release:
+        """Release the ratio of the sums of two columns, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.ratio`.
+        """
+
     def skewness(
         self,
         column: str | None = None,
@@ -378,6 +393,7 @@ class Statistics:
         step: float | None = None,
         method: Literal["adaptive", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        weights: str | None = None,
     ) -> Release:
         """Release the sum of a column, with no bounds to guess.
 
@@ -573,6 +589,7 @@ class GroupStatistics:
         method: Literal["adaptive", "subset", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
         population: bool = False,
+        weights: str | None = None,
     ) -> GroupedRelease:
         """Release the mean of a column, with no bounds to guess.
 
@@ -647,6 +664,20 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.quantile`.
         """
 
+    def ratio(
+        self,
+        column: str,
+        denominator: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> GroupedRelease:
+        """Release the ratio of the sums of two columns, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.ratio`.
+        """
+
     def skewness(
         self,
         column: str | None = None,
@@ -688,6 +719,7 @@ class GroupStatistics:
         step: float | None = None,
         method: Literal["adaptive", "bounded"] = "adaptive",
         clusters: Clusters = "clip",
+        weights: str | None = None,
     ) -> GroupedRelease:
         """Release the sum of a column, with no bounds to guess.
 

@@ -583,7 +583,10 @@ def test_every_scenario_on_three_records(request_) -> None:
         "inverse-sensitivity": 0.2,
         "moments": 0.5,
         "radial": 0.2,
+        "centred": 0.5,  # records of one column weigh 1: octaves hardly differ; see test_ratio
     }
+    if (request_.statistic, request_.method) == ("mean", "weighted"):
+        usual["weighted"] = 0.7
     # On half as many points no three records use all of every draw at once.
     least = usual.get(request_.method, 0.9 if uneven(request_) else 0.98)
     if request_.statistic == "monotone_statistic" and request_.method == "subset":

@@ -95,7 +95,7 @@ class Case:
 def cases() -> Iterator[Case]:
     """All of them, in a fixed order."""
     for name in PERSONS:
-        row = next(row for row in REGISTRY if row.statistic == name)
+        row = next(row for row in REGISTRY if row.statistic == name and not row.of_rows)
         for cost in COSTS:
             yield Case(row, 0, cost, "skewed", persons=True)
     for row in (*REGISTRY, *PAPERS):

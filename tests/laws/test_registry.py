@@ -219,6 +219,7 @@ EXTRA: dict[str, dict[str, Any]] = {
     "quantiles": {"q": [0.5, 0.9]},
     "cdf": {"points": [0, 1]},
     "expectile": {"tau": 0.9},
+    "ratio": {"column": "x", "denominator": "w"},
     "lp_center": {"p": 1.5},
     "geometric_mean": {"within": (0.5, 1)},
     "trimmed_mean": {"trim": 0.1},
@@ -241,5 +242,7 @@ def test_every_row_is_offered(row) -> None:
     method = {"method": row.method} if several and row.statistic != "histogram" else {}
     if (row.statistic, row.method) == ("monotone_statistic", "subset"):
         extra = {**extra, "level": None}
+    if row.method == "weighted":
+        method, extra = {}, {**extra, "column": "x", "weights": "w"}
     cost = {"epsilon": 1} if "pure" in row.kinds else {"rho": 1}
     assert question(**cost, **extra, **method).method == row.method

@@ -40,6 +40,7 @@ __all__ = [
     "pca",
     "quantile",
     "quantiles",
+    "ratio",
     "skewness",
     "std",
     "sum",
@@ -772,6 +773,7 @@ def mean(
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
     population: bool = False,
+    weights: str | None = None,
 ) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
@@ -805,6 +807,9 @@ def mean(
         Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted,
         for the mean of the population that they come from. It takes the variance of the clipped
         data, for 8 % of ε or less, the less the more rows there are.
+    weights : str, optional
+        Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+        weight is finite and more than 0; all other rows are dropped, as those without a value.
 
     Returns
     -------
@@ -817,6 +822,7 @@ def mean(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----
@@ -1311,6 +1317,53 @@ def quantiles(
     'quantiles'
     """
 
+def ratio(
+    column: str,
+    denominator: str,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+) -> Query[Release]:
+    """Ask for the ratio of the sums of two columns, with no bounds to guess.
+
+    Prefer it over a quotient of two sums: the noise follows how far the rows are from the ratio,
+    which goes to nothing where ``column`` is a multiple of ``denominator``.
+
+    Parameters
+    ----------
+    column : str
+        Name of the numeric column whose sum is divided.
+    denominator : str
+        Name of the numeric column by whose sum it is divided.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total cost as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        If the names are equal or no text; if there is no cost, more than one, or one that is not
+        positive.
+
+    Notes
+    -----
+    A row without a finite number in both columns is dropped. Numbers may have any scale and both
+    signs; where the sum of the denominators may be 0 for all that is known, the interval has no
+    ends and ``release.status`` says so. Errors never depend on values.
+
+    Examples
+    --------
+    >>> ratio("spent", "earned", epsilon=1).column
+    'spent / earned'
+    """
+
 def skewness(
     column: str | None = None,
     *,
@@ -1430,6 +1483,7 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    weights: str | None = None,
 ) -> Query[Release]:
     """Ask for the sum of a column, with no bounds to guess.
 
@@ -1457,6 +1511,10 @@ def sum(
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.
+    weights : str, optional
+        Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+        weight is finite and more than 0; all other rows are dropped, as those without a value.
+        The sum is that of weight times value, and so are ``within`` and ``step``.
 
     Returns
     -------
@@ -1469,6 +1527,7 @@ def sum(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----

@@ -21,6 +21,7 @@ CHAPTERS = {
     "pca": "covariance",
     "quantile": "quantile",
     "quantiles": "quantiles",
+    "ratio": "ratio",
     "skewness": "skewness",
     "std": "spread",
     "sum": "sum",
@@ -29,5 +30,5 @@ CHAPTERS = {
     "vector_statistic": "vector_statistic",
     "winsorized_mean": "trimmed",
 }
-_UNPLANNED = ("vector_statistic",)
+_UNPLANNED = ("ratio", "vector_statistic")
 PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)

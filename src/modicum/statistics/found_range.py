@@ -96,13 +96,16 @@ class RangeNeeds(NamedTuple):
 
 
 def in_found_range(
-    place: str | Columns | None,
+    ask: Read[OctaveSummary],
     event: Event,
     lattice_of: Callable[[Lattice], Lattice],
     begin: Callable[[Lattice, Event], Steps[Estimate[R]]],
     needs: RangeNeeds,
 ) -> Steps[Estimate[R]]:
-    """Find a range with a part of the budget, and begin an estimator on it with all the rest."""
+    """Find a range with a part of the budget, and begin an estimator on it with all the rest.
+
+    ``ask`` reads the octaves of the values.
+    """
     split = BudgetSplit(event)
     # All these lattices have the same integers: what an estimator refuses of what may be left of a
     # budget, before its first step, it refuses here, before anything is charged.
@@ -111,7 +114,7 @@ def in_found_range(
     next(steps)
     steps.close()
 
-    top, status = yield from _find_top(place, split, needs)
+    top, status = yield from _find_top(ask, split, needs)
     lattice = lattice_of(_lattice(top + SLACK))
     answer = yield from begin(lattice, split.rest().loss)
     if status.ok:
@@ -121,19 +124,17 @@ def in_found_range(
 
 
 def _find_top(
-    place: str | Columns | None, split: BudgetSplit, needs: RangeNeeds
+    ask: Read[OctaveSummary], split: BudgetSplit, needs: RangeNeeds
 ) -> Steps[tuple[int, Status]]:
     """Return k so that few sizes reach 2^k, and what the draws say against it."""
-    octaves = yield from read(_reading(place))
+    octaves = yield from read(ask)
     counts = octaves.counts[1:]  # but for zeros
     number, noise = yield from _count(split, sum(counts), "values other than 0")  # [range.2]
     sure = (number - 2 * noise) * float(split.scale)
     if sure * DRAWS["octave"][0] < NATS:
         return _WIDEST, TOO_FEW
 
-    share = _share(split, "octave", NATS / sure)  # [range.3]
-    mechanism = split.spend(Exponential(MedianCellScore(counts), *share.ranged))
-    middle = yield from draw("octave", mechanism, lambda k: f"half are below {_end(k):.6g}")
+    middle = yield from find_octave(split, counts, NATS / sure, "octave")  # [range.3]
 
     # The records above an octave, but for those that need not be in the range; beyond the octaves
     # of float64 there are as many more, so that there are as many wherever the middle is.
@@ -170,6 +171,15 @@ def _find_top(
     return OCTAVES.power(middle + further + 1), status
 
 
+def find_octave(
+    split: BudgetSplit, counts: tuple[int, ...], strength: float, label: str
+) -> Steps[int]:
+    """[range.3] Draw the octave of the median size, given the numbers in all but that of zeros."""
+    share = _share(split, "octave", strength)
+    mechanism = split.spend(Exponential(MedianCellScore(counts), *share.ranged))
+    return (yield from draw(label, mechanism, lambda k: f"half are below {_end(k):.6g}"))
+
+
 def _share(split: BudgetSplit, label: str, strength: float) -> Share:
     largest, use = DRAWS[label]
     return split.share(split.part_for(min(strength, largest), use))
@@ -184,7 +194,8 @@ def _count(
     return number, noise.variance**0.5
 
 
-def _reading(place: str | Columns | None) -> Read[OctaveSummary]:
+def octaves_of(place: str | Columns | None) -> Read[OctaveSummary]:
+    """Read the octaves of a column, or of the largest value of each row of several."""
     if isinstance(place, Columns):
         return Read(None, OCTAVES, OctaveCounts(), place)
     return Read(place, OCTAVES, OctaveCounts())
@@ -197,5 +208,10 @@ def _end(octave: int) -> float:
 
 def _lattice(power: int) -> Lattice:
     """[range.5] The lattice of ±2^power, or of the nearest range that a lattice can hold."""
-    reach = math.ldexp(1.0, min(max(power, _NARROWEST), _WIDEST))
+    reach = power_of_two(power)
     return Lattice.within((-reach, reach))
+
+
+def power_of_two(power: int) -> float:
+    """The end of a range, or the nearest one that a lattice can have."""
+    return math.ldexp(1.0, min(max(power, _NARROWEST), _WIDEST))

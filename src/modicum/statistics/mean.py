@@ -56,7 +56,8 @@ from modicum.statistics.outside import (
     home_of,
     mean_size,
 )
-from modicum.statistics.person_mean import RowMeanErrorModel, mean_of_persons
+from modicum.statistics.pairs import WEIGHTS_HELP, weighted
+from modicum.statistics.person_mean import mean_of_persons
 from modicum.statistics.population import Deviations, Squares, draw_squares, law_of_one_value
 from modicum.statistics.search import SearchResult, locate_data
 from modicum.statistics.split import (
@@ -86,6 +87,7 @@ def mean(
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
     population: bool = False,
+    weights: str | None = None,
 ) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
@@ -105,10 +107,12 @@ def mean(
         given, and known to be tight: the default is hardly worse then, and much better otherwise.
     {clusters}
     {population}
+    {weights}
 
     {returns}
 
     {raises}
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----
@@ -122,6 +126,11 @@ def mean(
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
     options = _chosen(clusters, population, method)
+    if weights is not None:
+        if population:
+            raise InvalidArgument("a weighted mean has no confidence interval for a population")
+        chosen = {"method": method, "clusters": clusters}
+        return weighted("mean", column, weights, lattice, cost, **chosen)
     return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
 
 
@@ -351,7 +360,7 @@ STATISTICS = (
         MEANS,
         spec.shows_between("mean", "", 9900, 10100),
         command="people.parquet income --epsilon 1",
-        options=CLUSTERS_HELP,
+        options={**CLUSTERS_HELP, **WEIGHTS_HELP},
         tail=True,
         plan=spec.Planned(
             "a mean",
@@ -361,7 +370,8 @@ True""",
             command="--n 1e5 --sd 5e4 --error 500",
             truth=true_mean,
             sampled=True,
+            without=("weights",),
         ),
-        error_model=(MeanErrorModel, SingleValueErrorModel, RowMeanErrorModel),
+        error_model=(MeanErrorModel, SingleValueErrorModel),
     ),
 )

@@ -13,11 +13,15 @@ Rows are never dropped: a person's r_i and m_i are clipped, and few persons' are
 
 What is left of R is next to nothing, so the noise in M hardly matters. docs/proofs/people.md has
 the proofs, with the same labels.
+
+Any ratio of two sums is such a mean: of weighted rows m_i is a weight and s_i a value times its
+weight. :func:`centred_ratio` has the steps from [people.4] on, for ratio.py too.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -53,15 +57,23 @@ from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 
-_SIZES = RadiusGrid.between(1, SIZES.last)
 _COUNT = Fraction(1, 50)
 _MANY = 2000  # persons per unit of noise, with budget for more than one total
 _BITS = (24, 16, 8)  # of the centre's grid: the most that the persons can carry
+NO_SIZES = Status(
+    "few_records",
+    "the sum of the weights, or of what is divided by, may be 0 for all that is known: spend more",
+)
+SIZES_AT_END = Status(
+    "clipped", "the weights, or what is divided by, are far larger than half of them: spend more"
+)
 _SPARE = 150  # persons
 _MOST_FOR_CENTRE = 0.16
 _LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.17, 0.35  # strengths
 _TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
 _MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
+_SURER, _AGAIN = 0.05, 0.1  # strengths
+_LEAST_INDEX, _MOST_UNSURE, _MOST_FOR_SIZES = 1.25, 0.5, 0.12
 _CLEAR = 4  # deviations of the noise
 
 
@@ -82,10 +94,15 @@ class PeopleSchedule:
     power_of_sizes: Fraction
 
     @classmethod
-    def of(cls, split: BudgetSplit, number: int, totals: Lattice) -> PeopleSchedule:
-        """Divide a budget, given the noisy number of persons and the lattice of their totals."""
+    def of(
+        cls, split: BudgetSplit, number: int, furthest: int, sizes_span: float
+    ) -> PeopleSchedule:
+        """Divide a budget, given the noisy number of persons and what they may have.
+
+        It is a total of at most so many steps, and a size on a grid of so wide a logarithm.
+        """
         expected = expected_records(split, number)
-        span = math.log(2 * totals.last)
+        span = math.log(2 * furthest)
         bits, centre = next(
             ((b, s) for b in _BITS if (s := _for_centre(b, span, expected)) <= _MOST_FOR_CENTRE),
             (0, 0.0),
@@ -104,7 +121,7 @@ class PeopleSchedule:
             if expected >= _MANY
             else Fraction(0),
             _power(radius * expected, span),
-            _power(sizes * expected, math.log(_SIZES.radii[-1])),
+            _power(sizes * expected, sizes_span),
         )
 
 
@@ -135,67 +152,143 @@ def mean_of_persons(
     split = BudgetSplit(event)
     means = Setting(column, lattice, split, rule=RecordRule("mean"))
     sizes = Setting(column, SIZES, split, rule=RecordRule("count", lattice=lattice))
-    records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, _SIZES.radii)))
+    grid = RadiusGrid.between(1, SIZES.last)
+    records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, grid.radii)))
     n0, count_noise = yield from draw_count(split, cells.count, split.share(_COUNT))  # [people.3]
-    counted = n0, NoisyTerm(count_noise, 1.0)
 
     width = min(lattice.hi - lattice.lo, WIDEST)
     deviation = Lattice.within((-width, width))
     totals = replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
-    schedule = PeopleSchedule.of(split, n0, totals)
+
+    def about(centre: int, _most: int) -> Setting:
+        rule = RecordRule("sum", lattice=lattice, centre=centre)
+        return Setting(column, totals, split, rule=rule)
+
+    parts = Parts(means, sizes, grid, about)
+    schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
+    counted = n0, NoisyTerm(count_noise, 1.0)
+    return (yield from centred_ratio(parts, records, cells, schedule, counted))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The two parts of every record of a ratio of sums, and the one over the other.
+
+    ``means`` are the quotients, ``sizes`` the denominators, whose largest is sought on the ``grid``
+    (a denominator may be negative if its lattice holds that). ``about(centre, most)`` are the
+    deviations of the numerators from the centre times the denominators, few of which exceed the
+    size ``most``. ``records`` and ``sums`` name the records, and the sum of the sizes, in labels.
+    ``half`` is about how many sizes exceed a released one, and this one, if that is known.
+    """
+
+    means: Setting
+    sizes: Setting
+    grid: RadiusGrid
+    about: Callable[[int, int], Setting]
+    records: str = "persons"
+    sums: str = "rows"
+    half: tuple[float, int] | None = None
+
+
+def centred_ratio(
+    parts: Parts,
+    records: RecordSummary,
+    cells: CellSummary,
+    schedule: PeopleSchedule,
+    counted: tuple[int, NoisyTerm],
+) -> Steps[ScalarEstimate]:
+    """[people.4] to [people.8] Estimate a ratio of sums, given the noisy number of records.
+
+    ``records`` are those of ``parts.means``, ``cells`` the sizes by the radii of ``parts.grid``.
+    """
+    n0, split, lattice = counted[0], parts.means.split, parts.means.lattice
     centre = yield from find_centre(  # [people.4]
-        means, records, n0, share=schedule.centre, bits=schedule.bits
+        parts.means, records, n0, share=schedule.centre, bits=schedule.bits
     )
-    about = RecordRule("sum", lattice=lattice, centre=centre)
-    deviations = Setting(column, totals, split, rule=about)
-    rows, outside = yield from _scales(sizes, cells, deviations, schedule, counted)
+    rows, outside = yield from _scales(parts, cells, centre, schedule, counted)
+    here = parts.about(centre, rows.hi)
+    totals = here.lattice
     reach = totals.last if outside is None else max(1, outside.radii[0])
 
-    if schedule.rough:
-        share = split.share(schedule.rough)
-        rough, noise = yield from _total(deviations, reach, share, "rough total")
-        if not noise.explains(rough):  # [people.7]
-            shift = share_of_rows(rough, rows) * Fraction(totals.step) / Fraction(lattice.step)
+    part = schedule.rough if rows.whole else _for_rough(split, rows)
+    if part:
+        rough, noise = yield from _total(here, reach, split.share(part), "rough total")
+        if not rows.whole or not noise.explains(rough):  # [people.7], [ratio.4]
+            shift = share_of_rows(rough, rows) * steps_of(lattice, totals, rows)
             centre = min(max(centre + round(shift), lattice.first), lattice.last)
-    moved = replace(deviations, rule=replace(about, centre=centre))
-    total = yield from _total(moved, reach, split.rest(), "total")  # [people.8]
+    total = yield from _total(
+        parts.about(centre, rows.hi), reach, split.rest(), "total"
+    )  # [people.8]
     final = SumErrorModel(totals, -reach, reach, *total, *counted, outside)
-    error_model = RowMeanErrorModel(lattice, centre, final, rows)
+    error_model = RatioErrorModel(lattice, centre, final, rows)
     status = error_model.judged(schedule.centre > 0)
     return ScalarEstimate(error_model.value, error_model, status)
 
 
+def _for_sizes(split: BudgetSplit, most: int, half: float, median: int) -> Fraction:
+    """[ratio.4] The share of the sum of sizes, of which so many exceed about their median.
+
+    At a strength f the sum has the relative noise u = most / (median N f), if sizes are about as
+    large as their median; :func:`_for_rough` then takes u^(2/3). 0.78 (u f)^(2/5) has the least sum
+    of the two.
+    """
+    unsure = most / (median * expected_records(split, round(2 * half)))
+    strength = min(_MOST_FOR_SIZES, max(_LEAST, 0.78 * unsure**0.4))
+    return split.part_for((_MORE if split.concentrated else 1.0) * strength, "noise")
+
+
+def _for_rough(split: BudgetSplit, rows: SumErrorModel) -> Fraction:
+    """[ratio.4] The share of a rough total, whose error counts as often as the sizes are unsure.
+
+    With u the relative error of the sum of sizes, noise and clipped part, the last total has the
+    noise 1/(1 - f) and the rough one adds u/f, or the roots of both in zCDP.
+    """
+    outside = rows.outside
+    assert outside is not None
+    index = max(outside.index() or 3.0, _LEAST_INDEX)
+    clipped = outside.expected(index) * outside.radii[0] / (index - 1)
+    unsure = (clipped + math.sqrt(rows.noise.variance)) / max(abs(rows.noisy), 1)
+    odds = min(unsure, _MOST_UNSURE) ** (1.0 if split.concentrated else 2 / 3)
+    return Fraction(split.left, split.total) * Fraction(round(1024 * odds / (1 + odds)), 1024)
+
+
+def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction:
+    """Steps of the lattice of means in a step of totals over one of sizes."""
+    return Fraction(totals.step) / (Fraction(lattice.step) * Fraction(rows.lattice.step))
+
+
 def _scales(
-    sizes: Setting,
+    parts: Parts,
     cells: CellSummary,
-    deviations: Setting,
+    centre: int,
     schedule: PeopleSchedule,
     counted: tuple[int, NoisyTerm],
 ) -> Steps[tuple[SumErrorModel, Outside | None]]:
-    """[people.5], [people.6] The number of all rows, and how large a person's deviation is."""
-    split, n0 = sizes.split, counted[0]
-    beyond = tuple(cells.magnitude_above_many(_SIZES.radii))
+    """[people.5], [people.6] The sum of all sizes, and how large a record's deviation is."""
+    sizes, split, n0 = parts.sizes, parts.sizes.split, counted[0]
+    beyond = tuple(cells.magnitude_above_many(parts.grid.radii))
+    tilt, power = _prior(schedule.power_of_sizes)
     (chosen,), outside = yield from draw_radii(
-        sizes, (beyond,), _SIZES, schedule.sizes, *_prior(schedule.power_of_sizes), label="sizes"
+        sizes, (beyond,), parts.grid, schedule.sizes, tilt, power, label="sizes"
     )
-    most = max(1, _SIZES.radii[chosen])
-    grid = RadiusGrid.between(1, deviations.lattice.last)
+    most = max(1, parts.grid.radii[chosen])
+    least = -most if sizes.lattice.first < 0 else 0
+    here = parts.about(centre, most)
+    grid = RadiusGrid.between(1, here.lattice.last)
     clipped, away, records = yield Reads(
         (
-            sizes.ask(ClippedSum(0, most)),
-            deviations.ask(Cells(0, grid.radii)),
-            deviations.ask(Records()),
+            sizes.ask(ClippedSum(least, most)),
+            here.ask(Cells(0, grid.radii)),
+            here.ask(Records()),
         )
     )
-    mechanism = split.spend(
-        add_noise((clipped.total,), split.share(schedule.rows), sensitivity=most)
-    )
-    (noisy,) = yield from draw("rows", mechanism)
-    noise = NoisyTerm(mechanism.noise[0], 1.0)
-    outside = replace(outside, others=float(max(n0, 1)))
-    rows = SumErrorModel(SIZES, 0, most, noisy, noise, *counted, outside, whole=True)
-
-    return rows, (yield from _radius(deviations, away, records, schedule, n0))
+    part = schedule.rows if parts.half is None else _for_sizes(split, most, *parts.half)
+    mechanism = split.spend(add_noise((clipped.total,), split.share(part), sensitivity=most))
+    (noisy,) = yield from draw(parts.sums, mechanism)
+    noise, whole = NoisyTerm(mechanism.noise[0], 1.0), sizes.counts
+    outside = replace(outside, seen=parts.half, others=float(max(n0, 1)))
+    rows = SumErrorModel(sizes.lattice, least, most, noisy, noise, *counted, outside, whole=whole)
+    return rows, (yield from _radius(here, away, records, schedule, n0, parts.records))
 
 
 def _radius(
@@ -204,8 +297,9 @@ def _radius(
     records: RecordSummary,
     schedule: PeopleSchedule,
     n0: int,
+    called: str,
 ) -> Steps[Outside | None]:
-    """[people.6] A size of a person's deviation; ``None`` if too few persons have any."""
+    """[people.6] A size of a record's deviation; ``None`` if too few records have any."""
     share, power, half = schedule.radius, schedule.power, None
     expected = expected_records(here.split, n0)
     if expected > LEAST_FOR_COUNTS:
@@ -213,15 +307,22 @@ def _radius(
         half = (home.part(n0), home.radius) if home.radius else None
         if not home.radius:  # most persons are at the centre: it is the others that have to speak
             elsewhere = away.above(0) + away.below(0)
-            strength = max(_LEAST, 30 / expected)
-            found, noise = yield from count_some(here, elsewhere, strength, "persons elsewhere")
-            others, span = found * float(here.split.scale), math.log(here.lattice.last)
+            persons = called == "persons"
+            label = f"{called} elsewhere"
+            strength = max(_LEAST if persons else _SURER, 30 / expected)
+            found, noise = yield from count_some(here, elsewhere, strength, label)
+            sure = found if persons else found - noise.variance**0.5
+            others, span = sure * float(here.split.scale), math.log(here.lattice.last)
             strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
             if strength <= _MOST_FOR_RADIUS:
                 share = max(share, here.split.part_for(strength, "range"))
                 power = min(power, _power(2 * (_TRUST * strength * others - _NATS), span - 6))
             elif found > _CLEAR * noise.variance**0.5:
                 return None  # they are too few to tell where they are
+            elif not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
+                found, noise = yield from count_some(here, elsewhere, _AGAIN, f"{label}, again")
+                if found > _CLEAR * noise.variance**0.5:
+                    return None
     grid = RadiusGrid.between(1, here.lattice.last)
     beyond = tuple(away.magnitude_above_many(grid.radii))
     (chosen,), outside = yield from draw_radii(here, (beyond,), grid, share, *_prior(power))
@@ -244,24 +345,30 @@ def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[i
     return noisy, NoisyTerm(mechanism.noise[0], 1.0)
 
 
-def share_of_rows(total: int, rows: SumErrorModel) -> Fraction:
-    """Divide a total by the number of all rows, or by more if noise is a good part of that.
+def sum_of_sizes(rows: SumErrorModel) -> int:
+    """The noisy sum, or what is surely less: every person has a row, and no weight is negative."""
+    if rows.whole:
+        return max(rows.noisy, rows.count, 1)
+    return rows.noisy if rows.lo < 0 else max(rows.noisy, 0)
 
-    [people.9] With M the noisy number and v the variance of its noise, 1/M becomes M / (M^2 + v),
-    which does not blow up near 0. Every person has a row, so M is at least the noisy number of
-    persons.
+
+def share_of_rows(total: int, rows: SumErrorModel) -> Fraction:
+    """Divide a total by the sum of all sizes, or by more if noise is a good part of that.
+
+    [people.9] With M the noisy sum and v the variance of its noise, 1/M becomes M / (M^2 + v),
+    which does not blow up near 0.
     """
-    number = max(rows.noisy, rows.count, 1)
-    return Fraction(total * number) / (number**2 + round(rows.noise.variance))
+    number = sum_of_sizes(rows)
+    return Fraction(total * number) / max(number**2 + round(rows.noise.variance), 1)
 
 
 @dataclass(frozen=True, slots=True)
-class RowMeanErrorModel:
-    """A centre, in lattice steps, and how far all rows together are from it: ``total`` / ``rows``.
+class RatioErrorModel:
+    """A centre, in lattice steps, and how far all records together are from it.
 
-    ``total`` is the noisy sum of the persons' clipped deviations from the centre, ``rows`` that of
-    their clipped numbers of rows. An interval for the first divided by one for the second holds
-    with at least the probability with which both hold.
+    That is ``total`` / ``rows``: the noisy sum of the clipped deviations from the centre, and that
+    of the clipped sizes, numbers of rows or weights or denominators. An interval for the first
+    divided by one for the second holds with at least the probability with which both hold.
     """
 
     lattice: Lattice
@@ -271,9 +378,17 @@ class RowMeanErrorModel:
 
     @property
     def value(self) -> Fraction:
-        """The centre moved by the noisy mean deviation, within the range."""
-        step = Fraction(self.total.lattice.step) / Fraction(self.lattice.step)
-        return self.lattice.inside(self.centre + share_of_rows(self.total.noisy, self.rows) * step)
+        """The centre moved by the noisy mean deviation; a mean is within the range."""
+        step = steps_of(self.lattice, self.total.lattice, self.rows)
+        value = self.centre + share_of_rows(self.total.noisy, self.rows) * step
+        if self.signed:
+            return value * Fraction(self.lattice.step)
+        return self.lattice.inside(value)
+
+    @property
+    def signed(self) -> bool:
+        """Whether sizes may be negative: then it is no mean, and may be anything."""
+        return self.rows.lo < 0
 
     @property
     def none_seen(self) -> bool:
@@ -283,19 +398,38 @@ class RowMeanErrorModel:
         """Whether the answer can be used; ``centred``: there was budget for a centre."""
         if self.rows.too_little(0.05) or self.total.outside is None:
             return TOO_LITTLE
+        sizes = self.rows.outside
+        if not self.rows.whole and sizes is not None:
+            if self._sizes(0.05, 3) is None:
+                return NO_SIZES
+            if sizes.radii[0] >= sizes.widest:
+                return SIZES_AT_END
         found = self.total.judged(self.total.count, self.total.outside.status)
+        if found.ok and not self.rows.whole:
+            found = self.rows.tail_status()  # the tail of the deviations is no lighter
         return NO_CENTRE if found.code in {"ok", "unseen"} and not centred else found
+
+    def _sizes(self, alpha: float, tail: float | None) -> tuple[float, float] | None:
+        """[ratio.5] What the sum of all sizes lies between; ``None`` if it may be 0."""
+        fewest, most = self.rows.interval(1 - 0.1 * alpha, tail)
+        if self.rows.whole:
+            fewest = max(fewest, self.rows.counted.least(0.1 * alpha))  # every person has a row
+        return (fewest, most) if fewest > 0 or most < 0 < -self.rows.lo else None
 
     def interval(self, level: float, tail: float | None) -> Interval:
         alpha, lattice = 1 - level, self.lattice
-        fewest, most = self.rows.interval(1 - 0.1 * alpha, tail)
-        fewest = max(fewest, self.rows.counted.least(0.1 * alpha))  # every person has a row
-        if fewest <= 0:
-            return Interval(lattice.lo, lattice.hi)
-        below, above = self.total.interval(1 - 0.8 * alpha, tail)
+        sizes = self._sizes(alpha, tail)
+        if sizes is None:
+            return (
+                Interval(-math.inf, math.inf) if self.signed else Interval(lattice.lo, lattice.hi)
+            )
+        total = self.total.interval(1 - 0.8 * alpha, tail)
+        quotients = [each / size for each in total for size in sizes]
         centre = lattice.value(self.centre)
-        lower = centre + below / (fewest if below < 0 else most) - 0.5 * lattice.step
-        upper = centre + above / (fewest if above > 0 else most) + 0.5 * lattice.step
+        lower = centre + min(quotients) - 0.5 * lattice.step
+        upper = centre + max(quotients) + 0.5 * lattice.step
+        if self.signed:
+            return Interval(lower, upper)
         return Interval(max(lower, lattice.lo), min(upper, lattice.hi))
 
     @property
@@ -307,10 +441,18 @@ class RowMeanErrorModel:
         return min(self.total.tail_index(level), self.rows.tail_index(level))
 
     def assumption(self, tail: float | None) -> str:
+        whole = self.rows.whole
         if tail is None:
+            who, size = ("person", "number of rows") if whole else ("row", "weight")
             return (
-                "interval(tail=None) covers the noise, and assumes that no person's deviation or "
-                "number of rows is clipped."
+                f"interval(tail=None) covers the noise, and assumes that no {who}'s deviation or "
+                f"{size} is clipped."
+            )
+        if not whole:
+            rows = "two finite numbers" if self.signed else "a finite weight above 0"
+            return (
+                f"Rows without {rows} do not count. Of what the others add to the two sums: "
+                f"{self.total.tail_in_words(tail)}"
             )
         return (
             f"Of what persons add up to, all their rows together: {self.total.tail_in_words(tail)}"
@@ -320,5 +462,5 @@ class RowMeanErrorModel:
         return {
             "centre": self.lattice.value(self.centre),
             "total": self.total.to_dict(),
-            "rows": self.rows.to_dict(),
+            "rows" if self.rows.whole else "sizes": self.rows.to_dict(),
         }

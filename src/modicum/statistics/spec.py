@@ -24,9 +24,10 @@ from modicum.release import Estimate, Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
-from modicum.statistics.found_range import RangeNeeds, in_found_range
+from modicum.statistics.found_range import RangeNeeds, in_found_range, octaves_of
 from modicum.statistics.persons import WIDER, WIDER_IF_FOUND, in_found_limit, in_values
-from modicum.summaries.base import Columns
+from modicum.summaries.base import Columns, Read
+from modicum.summaries.sizes import OctaveSummary
 from modicum.summaries.vectors import MOST_COLUMNS
 
 LARGEST_DENOMINATOR = 10**9
@@ -123,7 +124,8 @@ class Row(Generic[Chosen, R_co]):
     9)/strength. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
     :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
-    statistic is about out of any lattice; of that one, itself. ``of_persons`` answers from all rows
+    statistic is about out of any lattice; of that one, itself. ``octaves_of`` reads the sizes of
+    which a range is found. ``of_persons`` answers from all rows
     of persons, whose sums are read in a range that is so many octaves wider; without it, from a
     number of rows of each that is found.
     """
@@ -142,6 +144,7 @@ class Row(Generic[Chosen, R_co]):
     of_rows: bool = False
     turn: Fraction | None = None
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
+    octaves_of: Callable[[Any], Read[OctaveSummary]] = octaves_of
     of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
 
     def query(
@@ -169,7 +172,7 @@ class Row(Generic[Chosen, R_co]):
             if not found:
                 return on(lattice, event)
             needs = RangeNeeds(options.spare, max(self.strength, options.strength))
-            return in_found_range(place, event, self.lattice_of, on, needs)
+            return in_found_range(self.octaves_of(place), event, self.lattice_of, on, needs)
 
         of_rows = partial(begin, self.begin)
         if isinstance(place, Columns):  # a person's largest row is not looked for

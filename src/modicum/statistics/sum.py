@@ -59,6 +59,7 @@ from modicum.statistics.outside import (
     home_of,
     mean_size,
 )
+from modicum.statistics.pairs import WEIGHTS_HELP, weighted
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -94,6 +95,7 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
+    weights: str | None = None,
 ) -> Query[Release]:
     """Ask for the sum of a column, with no bounds to guess.
 
@@ -110,10 +112,13 @@ def sum(
         ``"bounded"`` looks for nothing and scales its noise to the range, as for
         :func:`modicum.query.mean`.
     {clusters}
+    {weights}
+        The sum is that of weight times value, and so are ``within`` and ``step``.
 
     {returns}
 
     {raises}
+        If weights come without a column, or with another method or ``clusters``.
 
     Notes
     -----
@@ -127,6 +132,9 @@ def sum(
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
     options = ClusterOption(clusters)
+    if weights is not None:
+        chosen = {"method": method, "clusters": clusters}
+        return weighted("sum", column, weights, lattice, cost, **chosen)
     return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
 
@@ -160,20 +168,25 @@ def adaptive_sum(
 
     With a ``rule`` the records are those of persons.
     """
-    split = BudgetSplit(event)
-    here = Setting(column, lattice, split, rule=rule)
-    first = first_reduction(lattice, split, options.clusters)
+    here = Setting(column, lattice, BudgetSplit(event), rule=rule)
+    return (yield from sum_within(here, options.clusters))
+
+
+def sum_within(here: Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
+    """Estimate the sum of the records of a setting."""
+    lattice, split = here.lattice, here.split
+    first = first_reduction(lattice, split, clusters)
     summary, records = yield from read_both(here.ask(first), here.ask(Records()))
     tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
     if here.counts and expected_records(split, n0) < LEAST_FOR_BOUNDS:
-        place = _Place("radius", sum_schedule(lattice, split, n0, options.clusters))
+        place = _Place("radius", sum_schedule(lattice, split, n0, clusters))
         return (yield from _by_radius(here, tails, place, n0, counted))
     if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         # Few rows, or no numbers at all: that is worth a better count.
         n0, noise = yield from count_some(here, summary.count, 0.25, "count, again")
         return (yield from _over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
-    place = yield from _search(here, records, n0, options.clusters)
+    place = yield from _search(here, records, n0, clusters)
     if place.way == "range":
         return (yield from _over_the_range(here, n0, counted, place.status, place.atom))
     return (yield from _by_radius(here, tails, place, n0, counted))
@@ -438,7 +451,7 @@ STATISTICS = (
         SUMS,
         spec.shows_between("sum", "within=(-1e9, 1e9), ", 1.9e8, 2.1e8),
         command="people.parquet income --within=0,1e9 --epsilon 1",
-        options=CLUSTERS_HELP,
+        options={**CLUSTERS_HELP, **WEIGHTS_HELP},
         tail=True,
         plan=spec.Planned(
             "a sum",
@@ -446,6 +459,7 @@ STATISTICS = (
             command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=lambda run: run.table.total() * run.step,
             rows_help=False,
+            without=("weights",),
         ),
         error_model=(SumErrorModel,),
     ),

@@ -65,6 +65,11 @@ TEXTS = {
             that it holds the quantile of the population that they come from too, and are
             ``release.confidence_interval()``. It needs a ``level``.
         """,
+    "weights": """
+        weights : str, optional
+            Name of a column of weights, of any scale: row i counts w_i times. A row counts if its
+            weight is finite and more than 0; all other rows are dropped, as those without a value.
+        """,
     "level": """
         level : float or None
             Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:

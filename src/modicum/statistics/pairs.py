@@ -1,0 +1,67 @@
+"""Statistics of two columns, of whose rows one number each is made: what their chapters share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
+from modicum.privacy.budget import Budget
+from modicum.release import Release
+from modicum.runtime.query import Query
+from modicum.statistics.bounds import Setting
+from modicum.statistics.spec import NoOption, column_name, find_statistic
+from modicum.summaries.base import Columns, Read, Reduction
+from modicum.summaries.pairs import OfPairs, Pair, PairNumber
+from modicum.summaries.sizes import OctaveCounts, OctaveSummary
+
+S = TypeVar("S")
+
+WEIGHTS_HELP: Mapping[str, str] = MappingProxyType({"weights": "column of weights, of any scale"})
+
+
+@dataclass(frozen=True, slots=True)
+class PairSetting(Setting):
+    """What a step refers to whose records are numbers made of pairs."""
+
+    pairs: Columns = field(kw_only=True)
+    number: PairNumber = field(kw_only=True)
+
+    def ask(self, reduction: Reduction[S]) -> Read[S]:
+        return Read(None, self.lattice, OfPairs(self.number, reduction), self.pairs)
+
+
+def octaves_of(pairs: Columns, number: PairNumber) -> Read[OctaveSummary]:
+    """Read the octaves of numbers made of pairs."""
+    return Read(None, OCTAVES, OfPairs(number, OctaveCounts()), pairs)
+
+
+def weighted(
+    statistic: str,
+    column: object,
+    weights: object,
+    lattice: Lattice | None,
+    cost: Budget,
+    **chosen: Any,
+) -> Query[Release]:
+    """Ask for a statistic of weighted rows; other options than the default are refused."""
+    if chosen != {"method": "adaptive", "clusters": "clip"}:
+        raise InvalidArgument("weights= goes with the default method and clusters only")
+    rows = find_statistic("ratio").rows  # of all that ask for pairs
+    row = next(row for row in rows if row.statistic == statistic)
+    return row.query(pair_of("weights", column, weights, ", weights "), lattice, cost, NoOption())
+
+
+def pair_of(argument: str, column: object, other: object, between: str) -> Pair:
+    """Check the names of two different columns."""
+    names = column_name(column), column_name(other)
+    if names[0] is None or names[1] is None or names[0] == names[1]:
+        raise InvalidArgument(
+            f"{argument} must be the name of another column than the first, got {column!r} and "
+            f"{other!r}"
+        )
+    return Pair((names[0], names[1]), between)

@@ -1,0 +1,95 @@
+"""Ratios and weighted means: the exact loss of whole releases on small tables, one row apart."""
+
+import itertools
+import math
+
+import pandas as pd
+import pytest
+
+from modicum import audit
+from modicum import query as ask
+
+# A value or numerator, and a weight or denominator: some rows are missing for one or for both.
+POINTS = [(8.0, 1.0), (-8.0, 4.0), (2.0, 0.0), (5.0, -1.0), (1.0, math.nan), (1.0, math.inf)]
+LARGE = [(8.0, 2.0**200), (-8.0, 2.0**-200)]
+FEW = POINTS[:1] + POINTS[3:4]
+
+
+def table(rows) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=["x", "w"], dtype=float)
+
+
+def pairs_of(points, records):
+    """All tables of up to so many rows less one, and the same with one row more."""
+    return [
+        (table(rows), table((*rows, one)))
+        for size in range(records)
+        for rows in itertools.combinations_with_replacement(points, size)
+        for one in points
+    ]
+
+
+NARROW = {"within": (-8, 8), "step": 1}
+QUESTIONS = {
+    "mean, ε": ask.mean("x", weights="w", **NARROW, epsilon=1),
+    "mean, ρ": ask.mean("x", weights="w", **NARROW, rho="0.5"),
+    "mean of any range, ε": ask.mean("x", weights="w", epsilon=1),
+    "sum, ε": ask.sum("x", weights="w", **NARROW, epsilon=1),
+    "sum of any range, ρ": ask.sum("x", weights="w", rho="0.5"),
+    "ratio, ε": ask.ratio("x", "w", epsilon=1),
+    "ratio, ρ": ask.ratio("x", "w", rho="0.5"),
+}
+COUNTS = [(0,), (600,), (10**5,)]
+UNIT = 1023 - 1  # the octave of 1, among those of numbers other than 0
+VALUES = {
+    "count": COUNTS,
+    "quotients other than 0": COUNTS[-1:],
+    "values other than 0": COUNTS[-1:],
+    **{f"octave of {what}": [UNIT] for what in ("the weights", "the denominators", "quotients")},
+    "octave": [UNIT],
+    "top": [0],
+    "radius": [(5,)],
+    "sizes": [(1,)],
+    "home": [(0,), (3,)],
+}
+NOISY = {
+    "clipped sum",
+    "count",
+    "sum of the weights",
+    "sum of the denominators",
+    "total",
+    "rough total",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "points", "records"),
+    [
+        *((question, FEW, 2) for question in QUESTIONS),
+        *(pytest.param(each, POINTS, 2, marks=pytest.mark.slow) for each in QUESTIONS),
+        *((question, [*POINTS, *LARGE], 1) for question in QUESTIONS),
+    ],
+)
+def test_a_release_keeps_its_claim_for_a_row(question, points, records) -> None:
+    report = audit.check(
+        QUESTIONS[question], pairs_of(points, records), values=VALUES, widths=(1,) * 3
+    )
+    claimed = float(report.claimed)
+    assert report.leak is None
+    assert max(report.worst, report.bound) <= claimed * (1 + 1e-9)
+    assert report.drawn <= report.claimed
+    assert all(step.used <= 1 + 1e-9 for step in report.steps)
+    used = {step.label: step.used for step in report.steps}
+    assert all(used[label] > 0.95 for label in NOISY & used.keys()), used
+
+
+def test_every_step_is_audited() -> None:
+    query = QUESTIONS["ratio, ε"]
+    values = {**VALUES, "count": [(3000,)], "rough total": [(10**7,)], "home": [(0,), (3,)]}
+    report = audit.check(query, pairs_of(FEW, 1), values=values, widths=(1,) * 12)
+    assert [step.label for step in report.steps] == [
+        "count", "octave of the denominators", "quotients other than 0", "octave of quotients",
+        "centre", "sizes", "sum of the denominators", "home", "rows elsewhere",
+        "rows elsewhere, again", "radius",
+        "records outside", "rough total", "total",
+    ]  # fmt: skip
