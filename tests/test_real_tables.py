@@ -107,10 +107,10 @@ def test_delays_with_planes_as_units() -> None:
     assert rows.value == pytest.approx(owned().groupby("tailnum").size().clip(upper=20).sum(), 0.01)
 
 
-@pytest.mark.parametrize("epsilon", [1, 2])
+@pytest.mark.parametrize(("epsilon", "share"), [(1, 0.8), (2, 0.6)])
 @pytest.mark.one_in(2)
-def test_a_mean_of_planes_means(epsilon) -> None:
-    """A few planes with one flight are hours late, and the released radii show it.
+def test_a_mean_of_planes_means(epsilon, share) -> None:
+    """A few planes with one flight are hours late, and the released radii show a part of it.
 
     29 are 64 minutes or more beyond the median, 17 are 90, 7 are 181: an index of 1 to 1.5.
     """
@@ -118,7 +118,9 @@ def test_a_mean_of_planes_means(epsilon) -> None:
     query = mo.query.mean("dep_delay", within=WIDE, epsilon=epsilon)
     found = releases(flights(), query, mo.unit_of("tailnum", combine="mean"))
     assert max(abs(each.value - truth) for each in found) < 0.08 * truth
-    assert covered(found, truth) >= 0.9 * RUNS
+    assert covered(found, truth) >= share * RUNS
+    longer = [each.interval(tail=1.5) for each in found]
+    assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.9 * RUNS
     words = "or lighter; these data look like index "
     assert sum(words in str(each) for each in found) >= 0.6 * RUNS
 
