@@ -146,7 +146,7 @@ def population(effort: Effort) -> tuple[str, list[Target]]:
     header = ["population", "n", "ε", "usable", "covered", "without privacy", "width"]
     counted = [cell for cell in cells if cell.usable >= LEAST_USABLE]
     low, high = (cell.covered for cell in (min(counted, key=_cover), max(counted, key=_cover)))
-    margin = 2 * float(np.sqrt(BETWEEN[0] * (1 - BETWEEN[0]) / effort.releases))
+    margins = [2 * float(np.sqrt(p * (1 - p) / effort.releases)) for p in BETWEEN]
     title = f"### Mean of a population: {effort.releases:,} samples each, with a release of each\n"
     note = f"of {len(counted)} cases in which half of the releases are usable"
     targets = [
@@ -155,10 +155,10 @@ def population(effort: Effort) -> tuple[str, list[Target]]:
             1 - BETWEEN[0],
             1 - low,
             "",
-            margin=margin,
+            margin=margins[0],
             note=note,
         ),
-        Target("population: largest coverage", BETWEEN[1], high, "", margin=0.01, note=note),
+        Target("population: largest coverage", BETWEEN[1], high, "", margin=margins[1], note=note),
     ]
     return "\n".join([title, table(header, [cell.row for cell in cells])]), targets
 
