@@ -207,11 +207,10 @@ class Description:
     >>> import numpy as np, pandas as pd, modicum
     >>> table = pd.DataFrame({"age": np.arange(9000) % 90, "income": np.arange(9000.0)})
     >>> found = modicum.describe(table, epsilon=2)
-    >>> found.columns, round(found.numbers["mean age"].value)
-    (('age', 'income'), 44)
-    >>> print(found)  # doctest: +ELLIPSIS
-    description of 9,0... rows
-    ...
+    >>> found.columns, 40 < found.numbers["mean age"].value < 48
+    (('age', 'income'), True)
+    >>> print(str(found).splitlines()[1].split())
+    ['column', 'values', 'missing', 'mean', '25', '%', 'median', '75', '%']
     """
 
     numbers: Numbers
