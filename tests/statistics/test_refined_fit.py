@@ -124,9 +124,46 @@ def test_clipped_gradients_and_lost_products_widen() -> None:
     assert (more.parts(0.95, 3).allowance > 2 * before).all()
     lost = replace(released, products=replace(released.products, lost=1 << 14))
     assert (lost.parts(0.95, 3).allowance > before).all()
-    hidden = replace(released, products=replace(released.products, lost=1 << 24))
-    assert np.isinf(hidden.parts(0.95, 3).noise).all()
-    assert np.isfinite(hidden.parts(0.95, None).noise).all()
+    most = replace(released, products=replace(released.products, lost=1 << 40))
+    assert np.isfinite(most.parts(0.95, 3).allowance).all()
+    assert most.parts(0.95, 2).allowance == pytest.approx(most.parts(0.95, 2.0001).allowance, rel=1)
+
+
+def test_noise_that_may_hide_a_direction_leaves_no_bound() -> None:
+    released = curator(plain(20_000, 2), 1, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+    model = released.error_model
+    noisy = replace(model.products, deviation=40 * model.products.deviation)
+    for tail in (None, 3):
+        assert np.isinf(replace(model, products=noisy).parts(0.95, tail).noise).all()
+
+
+def test_many_gradients_far_out_refute_the_tail() -> None:
+    released = curator(plain(20_000, 2), 1, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+    model = released.error_model
+    far = replace(model.gradient, radius=30 * model.gradient.radius, outside=200)
+    assert np.isinf(replace(model, gradient=far).parts(0.95, 3).noise).all()
+    assert np.isfinite(replace(model, gradient=far).parts(0.95, 1.01).noise).all()
+    assert np.isfinite(replace(model, gradient=far).parts(0.95, None).noise).all()
+
+
+def test_what_positive_products_that_lack_change() -> None:
+    """[regression.9] (iv): at any positive matrix of a size, the extreme ones of rank one too."""
+    tight = 0.0
+    for trial in range(2000):
+        size = int(RNG.integers(1, 5))
+        most = float(RNG.choice([0.1, 1.0, 20.0]))
+        roots = RNG.normal(size=(size, 1 if trial % 2 else size))
+        lacking = roots @ roots.T
+        lacking *= most / np.linalg.eigvalsh(lacking)[-1]
+        way, gradient = RNG.normal(size=(2, size))
+        if trial % 4 == 1:
+            way = gradient.copy()
+        change = way @ (np.linalg.solve(np.eye(size) + lacking, gradient) - gradient)
+        lengths = np.linalg.norm(way) * np.linalg.norm(gradient)
+        bound = most / (1 + most) / 2 * (abs(way @ gradient) + lengths)
+        assert abs(change) <= bound * (1 + 1e-9)
+        tight = max(tight, abs(change) / bound)
+    assert tight > 0.99
 
 
 def test_no_column_that_is_kept_leaves_the_mean() -> None:

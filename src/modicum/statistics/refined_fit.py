@@ -63,18 +63,18 @@ from modicum.summaries.vectors import BOUND
 SEEN = 1.0  # a column enters if its spread exceeds its noise so many times
 
 # Shares of the budget; of products and first gradients, of what is left. Found by simulation.
-_ROUGH_SIZE, _SIZE, _RADIUS = Fraction(1, 50), Fraction(1, 50), Fraction(1, 50)
+_ROUGH_SIZE, _SIZE, _RADIUS = Fraction(1, 50), Fraction(1, 25), Fraction(1, 50)
 _LOST, _OUTSIDE, _LAST_RADIUS = Fraction(1, 10), Fraction(1, 10), Fraction(3, 100)
 _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 
-_ROUGH_PENALTY, _PENALTY = 0.2, 0.6  # parts of the largest eigenvalue of noise, about
+_ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
 _NARROWEST = 2.0**-5  # half-widths: a direction with less spread is taken at this
 _EQUAL = Weights(count=1, mean=1, square=1, product=1)
 _TYPICAL = 1 << 12  # units of radii in a typical gradient
 _GRADIENTS, _SIZES = (-4, 11), (-1, 9)  # octaves of radii and of sizes about typical ones
 _FINE = 4  # of them in an octave
 _FEW_OUTSIDE = 5  # prior power of the radius of gradients
-_MANY = (3.0, 1 / 8, 24.0)  # that of sizes: least, by square of the number of coordinates, most
+_MANY = (5.0, 1 / 4, 40.0)  # that of sizes: least, by square of the number of coordinates, most
 
 
 def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
@@ -133,7 +133,7 @@ def _rough_moments(scaled: StandardisedColumns) -> Steps[Moments]:
     bounds = row_sizes(row_norm, scaled.width + 1)
     counts = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
     grid = RadiusGrid(bounds[::-1], tuple(range(len(bounds))))
-    tilt = _tilt(_many(scaled.width), 2)
+    tilt = _tilt(_many(scaled.width) / 2, 2)
     place = yield from _drawn(
         scaled.split, counts.beyond[::-1], grid, tilt, _ROUGH_SIZE, "size of the rows"
     )
@@ -148,9 +148,10 @@ def rough_fit(moments: Moments) -> RoughFit:
     if not size:
         return RoughFit(slopes, kept, 0.0)
     inner, goal = moments.scatter[:-1, :-1][np.ix_(kept, kept)], moments.scatter[:-1, -1][kept]
-    # All products of two columns have the same noise; 2 sqrt(d) times its deviation is about the
-    # size of its largest eigenvalue.
-    penalty = _ROUGH_PENALTY * 2 * math.sqrt(size) * float(moments.noise[1, 1])
+    # Twice the largest root of the sum of a row's variances is about the largest eigenvalue of
+    # noise [moments.15]; that of means counts where columns are not about the middle.
+    noise = moments.scatter_noise()[:-1, :-1][np.ix_(kept, kept)]
+    penalty = _ROUGH_PENALTY * 2 * float(np.hypot.reduce(noise, axis=1).max())
     values, vectors = np.linalg.eigh(inner)
     inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
     slopes[kept] = inverse @ goal
@@ -330,9 +331,13 @@ class Products:
         return self.deviation / WHOLE**2
 
     def step(self, gradient: Floats) -> Floats:
-        """Solve the normal equations with a penalty: the move that a gradient asks for."""
+        """Solve the normal equations with a penalty: the move that a gradient asks for.
+
+        What was lost is put back, in all directions alike; without it steps would be too long.
+        """
         values, vectors = np.linalg.eigh(self.matrix)
         penalty = _PENALTY * 2 * math.sqrt(len(values)) * self.noise
+        penalty += max(self.lost, 0) / PARTS / len(values)
         found: Floats = (vectors / (np.maximum(values, 0.0) + penalty)) @ (vectors.T @ gradient)
         return found
 
