@@ -113,7 +113,7 @@ def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
         count,
         math.sqrt(noise.variance),
     )
-    return RegressionErrorModel(moments, rough, view, products, gradient)
+    return RegressionErrorModel(moments, view, products, gradient)
 
 
 # ---- [regression.1] A rough fit
@@ -392,22 +392,38 @@ class RegressionErrorModel(OfMoments):
     """Coefficients, and intervals for those of least squares.
 
     ``view`` has the fit at which the ``gradient`` was taken, and the directions along which
-    ``products`` are.
+    ``products`` are. Releases that were stored before there were any have moments only, and no
+    bounds.
     """
 
     moments: Moments
-    rough: RoughFit
-    view: GradientView
-    products: Products
-    gradient: Gradient
+    view: GradientView | None = None
+    products: Products | None = None
+    gradient: Gradient | None = None
+
+    @property
+    def rough(self) -> RoughFit:
+        """The first fit, and the columns that take part."""
+        return rough_fit(self.moments)
+
+    @property
+    def _refined(self) -> tuple[GradientView, Products, Gradient]:
+        assert self.view is not None
+        assert self.products is not None
+        assert self.gradient is not None
+        return self.view, self.products, self.gradient
 
     @property
     def coefficients(self) -> Floats:
         """The intercept and the slopes, in the units of the data; 0 for columns left out."""
-        return self._at(self.products.step(np.array(self.gradient.sums)))
+        _, products, gradient = self._refined
+        return self._at(products.step(np.array(gradient.sums)))
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Intervals for the least-squares fit of all rows to the columns that were kept."""
+        if self.gradient is None:
+            free = np.full(len(self.moments.labels), np.inf)
+            return Intervals(-free, free)
         parts, center = self.parts(level, tail), self.coefficients
         width = parts.noise + parts.allowance
         low, high = parts.middle - width, parts.middle + width
@@ -418,40 +434,41 @@ class RegressionErrorModel(OfMoments):
 
         All bounds hold at once; they are infinite if noise may hide a direction of the columns.
         """
-        nothing = np.zeros(len(self.view.fit))
+        view, products, gradient = self._refined
+        nothing = np.zeros(len(view.fit))
         unknown = Parts(nothing, np.full_like(nothing, np.inf), np.full_like(nothing, np.inf))
         kept, held = self.rough.kept, self.moments.held
         used = np.append(kept, True)
         if (held.lost if tail is None else held.unbounded)[used].any() or self._heavy(tail):
             return unknown
-        values, vectors = np.linalg.eigh(self.products.matrix)
+        values, vectors = np.linalg.eigh(products.matrix)
         # About the largest eigenvalue of their noise, as for the penalty.
-        unsure = 2 * math.sqrt(len(values)) * self.products.noise / max(values[0], math.ulp(0.0))
+        unsure = 2 * math.sqrt(len(values)) * products.noise / max(values[0], math.ulp(0.0))
         if unsure > _UNSURE:
             return unknown
         inverse = (vectors / values) @ vectors.T
         chance, width = 1 - level, len(values)
         noise_chance, outside_chance, lost_chance = (part * chance for part in _CHANCES)
-        ways = self._transform @ _frame(self.view).T @ inverse
+        ways = self._transform @ _frame(view).T @ inverse
         lengths = np.sqrt((ways**2).sum(axis=1))
-        step = inverse @ np.array(self.gradient.sums)
+        step = inverse @ np.array(gradient.sums)
         # What the products' noise times the true step adds: of a row l of ways it has the variance
         # σ² (|l|² |step|² + (l'step)² - sum of (l_i step_i)²).
-        squared = float(step @ step) + self.gradient.deviation**2 * float((inverse**2).sum())
-        second = self.products.noise**2 * (lengths**2 * squared + (ways @ step) ** 2)
-        deviations = np.sqrt(((lengths * self.gradient.deviation) ** 2 + second) / (1 - unsure**2))
+        squared = float(step @ step) + gradient.deviation**2 * float((inverse**2).sum())
+        second = products.noise**2 * (lengths**2 * squared + (ways @ step) ** 2)
+        deviations = np.sqrt(((lengths * gradient.deviation) ** 2 + second) / (1 - unsure**2))
         times = self._quantile(noise_chance / (2 * width))
         counted = noise_quantile(self.moments.norm, outside_chance)
-        clipped = self.gradient.missing(tail, counted)
-        reach = lengths if self.gradient.power == 2 else np.abs(ways).max(axis=1)
+        clipped = gradient.missing(tail, counted)
+        reach = lengths if gradient.power == 2 else np.abs(ways).max(axis=1)
         # In coordinates in which the products are 1 they lack M, 0 <= M <= missing: the true step
         # is (1 + M)^-1 times the gradient.
-        missing = self.products.missing(tail, lost_chance) / values[0]
+        missing = products.missing(tail, lost_chance) / values[0]
         shrunk = missing / (1 + missing) if math.isfinite(missing) else 1.0
         root = vectors / np.sqrt(values)
-        turned = self._transform @ _frame(self.view).T @ root
-        found = root.T @ np.array(self.gradient.sums)
-        spread = self.gradient.deviation / np.sqrt(values)
+        turned = self._transform @ _frame(view).T @ root
+        found = root.T @ np.array(gradient.sums)
+        spread = gradient.deviation / np.sqrt(values)
         off = float(np.linalg.norm(spread) + times * spread[0])
         off += clipped / math.sqrt(values[0])
         largest = float(np.linalg.norm(found)) + 2 * off
@@ -464,15 +481,16 @@ class RegressionErrorModel(OfMoments):
         """[regression.8] Tell whether more gradients are beyond the radius than the tail has."""
         if tail is None:
             return False
-        gradient, times = self.gradient, noise_quantile(self.moments.norm, _CHANCE_HEAVY)
+        view, _, gradient = self._refined
+        times = noise_quantile(self.moments.norm, _CHANCE_HEAVY)
         surely = gradient.outside - times * gradient.outside_deviation
-        ratio = gradient.radius * self.view.gain / _TYPICAL
+        ratio = gradient.radius * view.gain / _TYPICAL
         return ratio > 1 and surely > _MUCH * self.moments.count * ratio**-tail
 
     def _quantile(self, chance: float) -> float:
-        pure = self.moments.norm == "l1"
-        if pure and self.gradient.power == 2:
-            return ball_quantile(len(self.gradient.sums), chance)
+        pure, (_, _, gradient) = self.moments.norm == "l1", self._refined
+        if pure and gradient.power == 2:
+            return ball_quantile(len(gradient.sums), chance)
         return noise_quantile(self.moments.norm, chance)
 
     @property
@@ -486,8 +504,8 @@ class RegressionErrorModel(OfMoments):
 
     def _at(self, step: Floats) -> Floats:
         """Coefficients after a step from the fit, in the units of the data."""
-        moments = self.moments
-        found: Floats = self._transform @ (_line(self.view) + step @ _frame(self.view))
+        moments, (view, _, _) = self.moments, self._refined
+        found: Floats = self._transform @ (_line(view) + step @ _frame(view))
         found[0] += moments.scaling.middles(moments.lattice)[-1]
         return found
 
@@ -513,7 +531,7 @@ class RegressionErrorModel(OfMoments):
             "penalty": self.rough.penalty,
             "centres": moments.scaling.middles(moments.lattice).tolist(),
             "kept": list(compress(moments.labels, self.rough.kept)),
-            "gradients_clipped": self.gradient.outside,
+            "gradients_clipped": None if self.gradient is None else self.gradient.outside,
         }
 
 

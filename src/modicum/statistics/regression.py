@@ -30,7 +30,13 @@ from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.moments import exact_values, moments_of
-from modicum.statistics.refined_fit import SEEN, RegressionErrorModel, refined_fit
+from modicum.statistics.refined_fit import (
+    SEEN,
+    Gradient,
+    Products,
+    RegressionErrorModel,
+    refined_fit,
+)
 from modicum.statistics.spec import (
     Declaration,
     NoOption,
@@ -50,6 +56,7 @@ from modicum.statistics.standardised import (
 from modicum.statistics.texts import documented
 from modicum.status import Status
 from modicum.summaries.base import Columns, Integers
+from modicum.summaries.gradients import GradientView
 from modicum.summaries.second_moments import (
     FIT_BITS,
     RESIDUAL,
@@ -358,6 +365,6 @@ STATISTICS = (
             meaning="the share of the explained variance, R², that is lost",
             without=("target",),
         ),
-        error_model=(RegressionErrorModel,),
+        error_model=(RegressionErrorModel, GradientView, Products, Gradient),
     ),
 )
