@@ -65,11 +65,14 @@ def least_squares(data: np.ndarray) -> np.ndarray:
 
 
 def slopes_held(data: np.ndarray, cost: dict, releases: int, tail: float | None = 3) -> int:
-    true, held = least_squares(data), 0
+    """Coefficients of the fit to the columns that were kept, all at once."""
+    held = 0
     for seed in range(releases):
         found = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
         assert found.method == "moments"
-        lower, upper = found.interval(tail=tail)
+        at = np.append(True, found.error_model.rough.kept)
+        true = least_squares(data[:, np.append(at[1:], True)])
+        lower, upper = (each[at] for each in found.interval(tail=tail))
         held += bool(((lower <= true) & (true <= upper)).all())
     return held
 
@@ -201,8 +204,9 @@ def test_few_rows_have_no_bound_and_say_so() -> None:
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("table", TABLES)
 def test_regressions_hold_at_their_level(table, cost) -> None:
-    assert slopes_held(table(8000, RNG), cost, 40) >= 38
-    assert slopes_held(table(60_000, RNG), cost, 10) >= 9
+    tail = 2 if table is bent else 3  # whose gradients are lognormal with a sigma of 1.5 or so
+    assert slopes_held(table(8000, RNG), cost, 40, tail) >= 38
+    assert slopes_held(table(60_000, RNG), cost, 10, tail) >= 9
 
 
 @pytest.mark.slow
@@ -225,4 +229,4 @@ def test_a_heavy_column_asks_for_a_heavier_tail() -> None:
 @pytest.mark.slow
 def test_without_a_tail_they_are_not_for_all_rows() -> None:
     """The control: noise alone is not what keeps the released slopes from those of all rows."""
-    assert slopes_held(heavy(60_000, RNG), COSTS[1], 10, tail=None) < 8
+    assert slopes_held(bent(60_000, RNG), COSTS[1], 10, tail=None) < 8

@@ -372,7 +372,7 @@ class Gradient:
 
 
 _UNSURE = 0.5  # largest eigenvalue of the noise of products, about, in the least one of theirs
-_CHANCE_HEAVY, _MUCH = 0.01, 2.0  # times as many as a power law from a typical gradient on has
+_CHANCE_HEAVY, _MUCH = 0.01, 1.0  # times as many as a power law from a typical gradient on has
 _CHANCES = 0.7, 0.1, 0.2  # of a miss: noise, number outside, products lost
 
 
