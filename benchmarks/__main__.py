@@ -1,8 +1,8 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
-tails, population, spread, locations, robust, smooth, vectors, moments, speed, growth, groups,
-ledger, local, shuffle, peers, spark and all.
+tails, population, spread, locations, robust, smooth, vectors, moments, slopes, speed, growth,
+groups, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -35,6 +35,7 @@ from benchmarks import (
     scale_free,
     several,
     shuffled,
+    slopes,
     smooth,
     spark,
     speed,
@@ -78,6 +79,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "smooth": lambda quick: smooth.smooth(smooth.QUICK if quick else smooth.FULL),
     "vectors": lambda quick: vectors.vectors(vectors.QUICK if quick else vectors.FULL),
     "moments": lambda quick: moments.moments(moments.QUICK if quick else moments.FULL),
+    "slopes": lambda quick: slopes.slopes(slopes.QUICK if quick else slopes.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "growth": lambda quick: growth.growth(rows=10**6 if quick else 10**8),
     "groups": lambda quick: groups.groups(quick=quick),

@@ -220,6 +220,16 @@ class ArrayRelease(Record):
             self._shaped(np.maximum(lower, -_LARGEST)), self._shaped(np.minimum(upper, _LARGEST))
         )
 
+    def noise(self, level: float = 0.95) -> Floats:
+        """Half of the widths that the intervals have by noise alone, with no allowance for more.
+
+        That is half of the width of ``interval(level, tail=None)``, and infinite where that is.
+        """
+        check_confidence(level, None)
+        lower, upper = self.error_model.intervals(level, None)
+        with np.errstate(over="ignore"):
+            return self._shaped((upper - lower) / 2)
+
     def frame(self) -> Any:
         """Return a table with a row for each component: its labels, value, lower and upper.
 
@@ -235,12 +245,15 @@ class ArrayRelease(Record):
         names = [name for name in columns if name not in {"value", "lower", "upper"}]
         several = len(self.numbers) > 1
         ends = f"{100 * level:g} % interval{', simultaneous' if several else ''}"
-        rows = [(*names, "value", ends)]
+        apart = self._apart and tail is not None
+        noise = self.noise(level).ravel().tolist() if apart else ()
+        rows = [(*names, "value", *(["noise"] if apart else []), ends)]
         for i in range(min(len(self.numbers), _SHOWN)):
             value, lower, upper = (columns[name][i] for name in ("value", "lower", "upper"))
             labels = [_shown(columns[name][i]) for name in names]
-            rows.append((*labels, f"{value:,.6g}", f"[{_end(lower)}, {_end(upper)}]"))
-        wide = [max(len(row[place]) for row in rows) for place in range(len(names) + 1)]
+            by_noise = [f"± {_end(noise[i], digits=3)}"] if apart else []
+            rows.append((*labels, f"{value:,.6g}", *by_noise, f"[{_end(lower)}, {_end(upper)}]"))
+        wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
         lines = self._head(f"{len(self.numbers)} number{'s' * several}")
         for *cells, interval in rows:
             parts = [f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)]
@@ -255,7 +268,8 @@ class ArrayRelease(Record):
         """Write everything as one JSON object (``schema: modicum.array/2``).
 
         ``values``, ``lower`` and ``upper`` are nested lists of one shape; ``axes`` is a list of
-        objects, each from the name of a column to its labels.
+        objects, each from the name of a column to its labels. Where the summary shows the part of
+        noise, ``noise`` is one more such list, as of :meth:`noise`; null stands for infinite.
         """
         lower, upper = self.interval()
         answer = {
@@ -267,7 +281,16 @@ class ArrayRelease(Record):
             "lower": lower.tolist(),
             "upper": upper.tolist(),
         }
+        if self._apart:
+            half = self.noise().astype(object)
+            half[half == np.inf] = None
+            answer["noise"] = half.tolist()
         return self._json("modicum.array/2", answer, indent)
+
+    @property
+    def _apart(self) -> bool:
+        """Whether the allowance is often so much more than the noise that both are shown."""
+        return bool(getattr(self.error_model, "noise_apart", False))
 
     def _columns(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, list[Any]]:
         """Labels of every component, in C order, its value and its interval."""
@@ -518,9 +541,9 @@ def _shown(label: Label) -> str:
     return label if isinstance(label, str) else f"{label:,.6g}"
 
 
-def _end(x: float) -> str:
+def _end(x: float, digits: int = 6) -> str:
     """Write an end of an interval; an infinite one lies beyond the largest float."""
-    return f"{x:,.6g}" if abs(x) < _LARGEST else ("∞" if x > 0 else "-∞")
+    return f"{x:,.{digits}g}" if abs(x) < _LARGEST else ("∞" if x > 0 else "-∞")
 
 
 def _plain(label: Label) -> Label:

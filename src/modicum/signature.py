@@ -22,6 +22,7 @@ _EXAMPLES = {
     "within": "(-1e9, 1e9)",
     "q": "0.9",
     "tau": "0.5",
+    "denominator": "'hours'",
     "p": "1.5",
     "trim": "0.1",
     "points": "[10, 100]",
@@ -77,7 +78,7 @@ def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...])
     values = [repr(first)]
     if "target" in known:
         values.append("target='weight'")
-    for each in known.values():
+    for each in list(known.values())[1:]:
         if each.default is each.empty:
             value = _EXAMPLES_OF.get((name, each.name), _EXAMPLES.get(each.name, "..."))
             values.append(f"{each.name}={value}")

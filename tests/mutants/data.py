@@ -6,6 +6,7 @@ _SUMS = "summaries/sums.py"
 _TAILS = "summaries/tails.py"
 _ORDER = "summaries/order_statistics.py"
 _MOMENTS = "summaries/second_moments.py"
+_GRADIENTS = "summaries/gradients.py"
 _VECTORS = "summaries/vectors.py"
 _SUBSAMPLE = "summaries/subsample.py"
 _PERSONS = "sources/persons.py"
@@ -134,10 +135,10 @@ FAULTS = (
         "summaries/test_trim_points.py",
     ),
     Fault(
-        "row-norm-goal-left-out",
-        "The size of a row in L1 norm leaves out the products with the goal.",
+        "row-norm-means-left-out",
+        "The size of a row in L1 norm leaves out the products with the constant.",
         f"{_MOMENTS}:RowNorm.sizes",
-        "                + w.goal * total * y\n",
+        "                + w.mean * one * total\n",
         "",
         "summaries/test_second_moments.py",
     ),
@@ -156,6 +157,30 @@ FAULTS = (
         "        shrunk[self.sizes(shrunk) > bound] = 0\n",
         "",
         "summaries/test_second_moments.py",
+    ),
+    Fault(
+        "gradients-too-long",
+        "Gradients are clipped to twice the norm that their noise is for.",
+        f"{_GRADIENTS}:GradientSums.clipped",
+        "far = size(found, power) > BOUND**power",
+        "far = size(found, power) > (2 * BOUND) ** power",
+        "summaries/test_gradients.py audit/test_refined_fit.py",
+    ),
+    Fault(
+        "losses-of-rows-not-capped",
+        "What a row that was shrunk has lost counts whole.",
+        f"{_GRADIENTS}:ProductSums.lost",
+        "np.ceil(np.minimum(found, self.most) * PARTS)",
+        "np.ceil(found * PARTS)",
+        "summaries/test_gradients.py",
+    ),
+    Fault(
+        "coordinates-beyond-the-longest",
+        "Coordinates of products are not shrunk to what the size of rows can hold.",
+        f"{_GRADIENTS}:GradientView.vectors",
+        "np.maximum(long, 1.0)",
+        "np.maximum(0 * long, 1.0)",
+        "summaries/test_gradients.py",
     ),
     Fault(
         "far-in-every-column",
@@ -184,7 +209,7 @@ FAULTS = (
     Fault(
         "vectors-to-the-nearest",
         "A vector that was shortened is rounded to the nearest integers, and no more measured.",
-        f"{_VECTORS}:_shortened",
+        f"{_VECTORS}:shortened",
         "v = np.trunc(u * factors[:, None])",
         "return np.rint(u * factors[:, None])\n    v = u",
         "summaries/test_vectors.py",
@@ -192,7 +217,7 @@ FAULTS = (
     Fault(
         "vectors-no-second-look",
         "A vector that was shortened is not measured again.",
-        f"{_VECTORS}:_shortened",
+        f"{_VECTORS}:shortened",
         "    v[size(v, power) > BOUND**power] = 0.0\n",
         "",
         "summaries/test_vectors.py",

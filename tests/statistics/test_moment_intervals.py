@@ -2,7 +2,6 @@
 
 import json
 import math
-from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.statistics.covariance import ComponentsErrorModel
 from modicum.statistics.moments import noise_size
-from modicum.statistics.regression import moved
 from modicum.statistics.standardised import noise_quantile
 
 WITHIN = (-1e6, 1e6)
@@ -67,11 +65,14 @@ def least_squares(data: np.ndarray) -> np.ndarray:
 
 
 def slopes_held(data: np.ndarray, cost: dict, releases: int, tail: float | None = 3) -> int:
-    true, held = least_squares(data), 0
+    """Coefficients of the fit to the columns that were kept, all at once."""
+    held = 0
     for seed in range(releases):
         found = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
         assert found.method == "moments"
-        lower, upper = found.interval(tail=tail)
+        at = np.append(True, found.error_model.rough.kept)
+        true = least_squares(data[:, np.append(at[1:], True)])
+        lower, upper = (each[at] for each in found.interval(tail=tail))
         held += bool(((lower <= true) & (true <= upper)).all())
     return held
 
@@ -123,16 +124,6 @@ def test_the_largest_eigenvalue_of_noise(norm, size, even) -> None:
         largest.append(np.abs(np.linalg.eigvalsh(noise)).max())
     assert np.mean(np.array(largest) > bound) < 0.03
     assert bound < 4 * np.quantile(largest, 0.95)
-
-
-def test_the_variance_of_noise_between_two_vectors() -> None:
-    left, right, deviations = RNG.normal(size=(3, 5)), RNG.normal(size=5), RNG.random((5, 5))
-    variances = np.triu(deviations) + np.triu(deviations, 1).T
-    exact = np.zeros(3)
-    for i, j in combinations_with_replacement(range(5), 2):
-        term = left[:, i] * right[j] + (left[:, j] * right[i] if i != j else 0)
-        exact += variances[i, j] * term**2
-    assert moved(left, right, variances) == pytest.approx(exact)
 
 
 class Known(ComponentsErrorModel):
@@ -191,7 +182,7 @@ def test_the_plain_fit_of_the_rows_is_held() -> None:
 def test_intervals_grow_with_what_they_allow_for() -> None:
     data = clean(20_000, RNG)
     found = curator(data, 1, COSTS[0]).linear_regression(within=WITHIN, **COSTS[0])
-    widths = [np.ptp(found.interval(tail=tail), axis=0)[1] for tail in (None, 10, 3, 2)]
+    widths = [np.ptp(found.interval(tail=tail), axis=0)[1] for tail in (None, 10, 6, 3)]
     assert 0 < widths[0] < widths[1] < widths[2] <= widths[3]
     matrix = curator(data, 1, COSTS[0]).covariance(within=WITHIN, **COSTS[0])
     assert np.isfinite(matrix.interval(tail=3)).all()
@@ -213,8 +204,9 @@ def test_few_rows_have_no_bound_and_say_so() -> None:
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("table", TABLES)
 def test_regressions_hold_at_their_level(table, cost) -> None:
-    assert slopes_held(table(8000, RNG), cost, 40) >= 38
-    assert slopes_held(table(60_000, RNG), cost, 10) >= 9
+    tail = 2 if table is bent else 3  # whose gradients are lognormal with a sigma of 1.5 or so
+    assert slopes_held(table(8000, RNG), cost, 40, tail) >= 38
+    assert slopes_held(table(60_000, RNG), cost, 10, tail) >= 9
 
 
 @pytest.mark.slow
@@ -237,4 +229,4 @@ def test_a_heavy_column_asks_for_a_heavier_tail() -> None:
 @pytest.mark.slow
 def test_without_a_tail_they_are_not_for_all_rows() -> None:
     """The control: noise alone is not what keeps the released slopes from those of all rows."""
-    assert slopes_held(heavy(60_000, RNG), COSTS[1], 10, tail=None) < 8
+    assert slopes_held(bent(60_000, RNG), COSTS[1], 10, tail=None) < 8

@@ -9,7 +9,6 @@ import modicum as mo
 from modicum import query as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.regression import Equations
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(6)
@@ -65,23 +64,6 @@ def test_much_data_for_much_money_is_least_squares() -> None:
     near = rich.linear_regression(within=WITHIN, epsilon=10**4)
     assert near.values[1:] == pytest.approx(SLOPES, rel=0.1, abs=0.02)
     assert np.abs(near.values - release.values).max() > 0
-
-
-def test_deviations_are_those_of_noise_drawn_again() -> None:
-    """The delta method against a simulation about the released moments."""
-    rows = RNG.normal(1, 1, size=(5000, 2))
-    data = np.column_stack([rows, 1 + rows @ [1, -2] + 0.1 * RNG.normal(size=len(rows))])
-    cost = {"rho": "0.03"}
-    release = curator(data, "again", cost).linear_regression(within=WITHIN, **cost)
-    released = release.error_model.moments
-    kept = np.array([True, True])
-    found = []
-    for _ in range(500):
-        noise = RNG.normal(size=len(released.sums)) * released.deviations
-        sums = tuple(int(a + b) for a, b in zip(released.sums, noise, strict=True))
-        found.append(Equations.of(replace(released, sums=sums), kept).slopes)
-    ratio = Equations.of(released, kept).deviations() / np.std(found, axis=0)
-    assert 0.8 < ratio.min() < ratio.max() < 1.25
 
 
 def test_the_noise_of_a_scatter_is_that_of_noise_drawn_again() -> None:

@@ -28,8 +28,8 @@ X = RNG.normal([152, 0, 1e5], [70, 0.05, 3e4], size=(300, 3))
 X[:4] = [[np.inf, 0, 0], [-np.inf, 1e6, 1], [1e300, -1e6, 2], [0, 5e-324, 3]]
 SCALING = Scaling((152 << 31, 0, 0), (38, 28, 47))
 PLAIN = Weights(count=20, mean=10, square=20, product=20)
-GOAL = Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=30, goal_square=2)
-ROW_NORMS = [RowNorm(norm, weights) for norm in ("l1", "l2") for weights in (PLAIN, GOAL)]
+UNEQUAL = Weights(count=20, mean=10, square=20, product=6)
+ROW_NORMS = [RowNorm(norm, weights) for norm in ("l1", "l2") for weights in (PLAIN, UNEQUAL)]
 
 
 def reduce(reduction, blocks):

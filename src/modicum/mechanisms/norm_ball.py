@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, permutations
 from types import MappingProxyType
 from typing import Literal
 
@@ -53,7 +53,9 @@ class RadialMechanism(Stated[tuple[int, ...]]):
     ``|centre - centre'| <= R_1`` in the norm, and R_k <= R'_(k+1) for k < K; K is public. Radii
     below 0 are used as 0 and those above ``largest`` as ``largest``, which must bound ``|centre -
     centre'|`` too. Then len moves by at most 1 at every z, and one draw is a bounded range of ε
-    (docs/proofs/radial.md, [radial.1]).
+    (docs/proofs/radial.md, [radial.1]). Without ``radii`` all balls are public and the normaliser
+    does not change: then one draw is pure ε/2, as a sum of bounded vectors is released
+    ([regression.5]).
 
     A value that is one up to its sign, such as a direction, is ``signless``: a coin gives the
     answer a sign, and it is enough that ``|centre - centre'|`` or ``|centre + centre'|`` is within
@@ -154,8 +156,15 @@ class RadialMechanism(Stated[tuple[int, ...]]):
 
     @classmethod
     def telling(cls, mechanisms: Sequence[RadialMechanism]) -> list[tuple[int, ...]]:
-        """Return the probes, or every point of the balls that depend on the data."""
-        if mechanisms[0].signless or not mechanisms[0].flat:
+        """Return the probes, or every point of the balls that depend on the data.
+
+        If no ball does, a length differs most on the line through two centres, at the ends of a
+        ball about one of them.
+        """
+        first = mechanisms[0]
+        if not (first.radii or first.signless or first.flat):
+            return Mechanism.telling(mechanisms) + _on_lines(mechanisms)
+        if first.signless or not first.flat:
             return cls._around(mechanisms, _BEYOND)
         return Mechanism.telling(mechanisms)
 
@@ -227,6 +236,20 @@ class RadialMechanism(Stated[tuple[int, ...]]):
         logs = np.array([_log_points(dimension, r) - k * rate for k, r in enumerate(wide)])
         top = float(logs.max())
         return top + math.log(float(np.exp(logs - top).sum()))
+
+
+def _on_lines(mechanisms: Sequence[RadialMechanism]) -> list[tuple[int, ...]]:
+    """Return the last points of the first balls on the lines through two centres."""
+    found = set()
+    for one, other in permutations(mechanisms, 2):
+        gaps = [b - a for a, b in zip(one.centre, other.centre, strict=True)]
+        length = math.sqrt(sum(gap * gap for gap in gaps))
+        if length:
+            for shells in range(1, _BEYOND + 2):
+                for sign in (1, -1):
+                    steps = (math.trunc(sign * one.largest * shells * gap / length) for gap in gaps)
+                    found.add(tuple(c + step for c, step in zip(one.centre, steps, strict=True)))
+    return sorted(found)
 
 
 def _mixture(dimension: int, balls: Sequence[int], wider: int, rate: Fraction) -> Components:

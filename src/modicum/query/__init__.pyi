@@ -623,12 +623,13 @@ def linear_regression(
     A row with a missing value (null, NaN) in any column is dropped; infinities are clamped to
     the range. Errors never depend on values.
 
-    Far values are as for :func:`covariance`; singular data are no error. With rows times ε of 200
-    times the square of the number of explaining columns or more, the slopes solve normal equations
-    with noise and a penalty that follows from it, as those of Wang (2018) do; columns whose spread
-    is lost in the noise have slope 0, and ``release.status`` says so. With fewer rows, a fit is
-    drawn from public lists by its squared residuals, each cut off at a public part of the released
-    spread; then ``release.method`` is ``"listed fits"``, and intervals have no bounds.
+    Singular data are no error. With rows times ε of 200 times the square of the number of
+    explaining columns or more, noisy products of columns give a first fit, and noisy sums of what
+    each row pulls it with, its residual times its columns, the step from there to least squares;
+    columns whose spread is lost in the noise have slope 0, and ``release.status`` says so. With
+    fewer rows, a fit is drawn from public lists by its squared residuals, each cut off at a public
+    part of the released spread; then ``release.method`` is ``"listed fits"``, and intervals have no
+    bounds. They are for least squares of these rows, and not for a line that rows are drawn from.
 
     Examples
     --------

@@ -482,7 +482,7 @@ def _radii_for(
 def radii_again(
     here: Setting, schedule: Schedule, outside: Outside, found: float, last: float
 ) -> Schedule | None:
-    """[mean.14] Radii for a group of about ``found`` records outside of the first ones.
+    """[mean.13] Radii for a group of about ``found`` records outside of the first ones.
 
     They get what a prior r^-2 costs from the first radii to the widest, or half of what the rough
     mean and a count of the strength ``last`` leave. The prior is as steep as the group outweighs.

@@ -185,7 +185,7 @@ class ComponentsOption(Options):
 def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Release the covariance matrix of several columns."""
     scaled = yield from standardised_columns(columns, lattice, event, goal=False)
-    error_model = CovarianceErrorModel((yield from noisy_moments(scaled, goal=False)))
+    error_model = CovarianceErrorModel((yield from noisy_moments(scaled)))
     axes = (Axis.of(column=scaled.labels), Axis.of(other=scaled.labels))
     values = exact_values(error_model.matrix)
     return ArrayEstimate(values, axes, error_model, error_model.columns_status())
@@ -196,7 +196,7 @@ def noisy_components(
 ) -> Steps[ArrayEstimate]:
     """Release leading principal components, no more than there are columns."""
     scaled = yield from standardised_columns(columns, lattice, event, goal=False, common=True)
-    moments = yield from noisy_moments(scaled, goal=False)
+    moments = yield from noisy_moments(scaled)
     error_model = ComponentsErrorModel(moments, min(components, len(moments.labels)))
     numbers = tuple(float(k + 1) for k in range(error_model.components))
     axes = (Axis.of(component=numbers), Axis.of(column=moments.labels))

@@ -260,7 +260,7 @@ class ExtremeErrorModel:
         return perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
 
     def _least_index(self, alpha: float) -> float | None:
-        """[mean.13] The least tail index between half of the data and the point."""
+        """[mean.14] The least tail index between half of the data and the point."""
         home = self._sign * home_of(self.lattice)
         if self.half is None or self._point <= home:
             return None

@@ -19,9 +19,10 @@ be off by: noise, rows that were shrunk, values that were cut off.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import TargetScore
 from modicum.privacy.budget import Budget
-from modicum.privacy.split import BudgetSplit
+from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.spec import Chosen, Row
@@ -62,12 +63,7 @@ from modicum.summaries.second_moments import (
 )
 
 _ONE_IN_TEN = 1.65  # standard deviations that noise exceeds once in ten, upwards or downwards
-_PLAIN = Weights(count=20, mean=10, square=20, product=20)
-# A regression can do with much noisier products of its predictors: a penalty takes their place.
-_GOAL: Mapping[Norm, Weights] = {
-    "l1": Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=12),
-    "l2": Weights(count=20, mean=10, square=20, product=6, goal=80, goal_mean=40, goal_square=12),
-}
+PLAIN = Weights(count=20, mean=10, square=20, product=20)
 # With one half-width for all columns rows are some half-widths long, whatever their number.
 _COMMON, _LONG = Weights(count=10, mean=10, square=20, product=20), 5
 _SIZE = Fraction(1, 20)
@@ -95,11 +91,12 @@ class CutOff:
 class Moments:
     """Released moments of rows in units of their own half-widths.
 
-    ``scaling`` has the centres and half-widths (``common``: one half-width for all columns),
-    ``count`` is the first noisy number of records, and ``beyond`` the share of the records that was
-    to be shrunk. ``sums`` are noisy sums of products, of the constant 1 first: the upper triangle,
-    row by row, in units of 2^-32; ``deviations`` are the standard deviations of their noise, in
-    these units; it is Laplace if ``norm`` is "l1".
+    ``scaling`` has the centres and half-widths (``common``: one half-width for all columns), and
+    ``count`` is the first noisy number of records. ``sums`` are noisy sums of products, of the
+    constant 1 first: the upper triangle, row by row, in units of 2^-32; ``deviations`` are the
+    standard deviations of their noise, in these units; it is Laplace if ``norm`` is "l1". The share
+    of the records that was to be shrunk, ``beyond``, and what was cut off are of use for intervals
+    of moments; a regression does without.
     """
 
     labels: tuple[str, ...]
@@ -107,11 +104,11 @@ class Moments:
     scaling: Scaling
     held: HeldColumns
     count: int
-    beyond: float
-    cut: CutOff
     norm: Norm
     sums: tuple[int, ...]
     deviations: tuple[float, ...]
+    beyond: float | None = None
+    cut: CutOff | None = None
     common: bool = False
 
     @property
@@ -155,14 +152,14 @@ class Moments:
     @property
     def summary(self) -> dict[str, object]:
         """Numbers as JSON types, of whatever follows from the moments."""
-        return {
+        found: dict[str, object] = {
             "rows": self.count,
             "half_widths": self.units.tolist(),
             "means": self.location.tolist(),
-            "share_shrunk": self.beyond,
-            "rows_cut_off": self.cut.outside,
-            "share_far": self.held.share_far,
         }
+        if self.cut is not None:
+            found |= {"share_shrunk": self.beyond, "rows_cut_off": self.cut.outside}
+        return found | {"share_far": self.held.share_far}
 
     def scatter_noise(self, rows: Floats | float = 0.0) -> Floats:
         """Standard deviations of the noise of :attr:`scatter`, to first order.
@@ -198,6 +195,7 @@ class OfMoments:
     """Base of error models that hold moments, with their warnings (:mod:`modicum.status`)."""
 
     __slots__ = ()
+    noise_apart: ClassVar[bool] = True
     moments: Moments
 
     @property
@@ -242,51 +240,47 @@ def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
     return tuple(Fraction(each) for each in numbers.ravel().tolist())
 
 
-def noisy_moments(scaled: StandardisedColumns, *, goal: bool) -> Steps[Moments]:
-    """Release first and second moments for all that is left of the budget.
-
-    ``goal``: the last column is to be explained by the others, so its products are the most
-    accurate.
-    """
-    split, scaling, width, n0 = (
-        scaled.split,
-        scaled.scaling,
-        scaled.width,
-        scaled.count,
-    )
-    norm = scaled.held.norm
-    weights = _COMMON if scaled.common else _GOAL[norm] if goal else _PLAIN
-    row_norm = RowNorm(norm, weights)
-    typical = row_norm.typical(_LONG if scaled.common else width + 1)
-    bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
-    beyond = _share_beyond(float(split.scale) * n0, width)
+def noisy_moments(scaled: StandardisedColumns) -> Steps[Moments]:
+    """Release first and second moments for all that is left of the budget."""
+    split, n0 = scaled.split, scaled.count
+    row_norm = RowNorm(scaled.held.norm, _COMMON if scaled.common else PLAIN)
+    bounds = row_sizes(row_norm, _LONG if scaled.common else scaled.width + 1)
+    beyond = _share_beyond(float(split.scale) * n0, scaled.width)
     share = min(_SIZE, split.part_for_range(max(_ENOUGH_SIZE, _SURE / beyond) / n0))
-    sizes = yield from read(scaled.ask(RowNormCounts(scaling, row_norm, bounds)))
+    sizes = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
     score = TargetScore(sizes.beyond, round(beyond * n0))
     law_of_size = split.spend(Exponential(score, *split.share(share).ranged))  # [moments.5]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
     cut = yield from _cut_off(split, sizes, scaled.saved)
+    moments = yield from noisy_products(scaled, row_norm, bound, split.rest())
+    return replace(moments, beyond=beyond, cut=cut)
 
-    sums = yield from read(scaled.ask(SecondMoments(scaling, row_norm, bound)))
-    upper = np.triu_indices(width + 1)
-    each = tuple(weights.matrix(width + 1)[upper].tolist())
-    final = split.spend(
-        add_noise(sums.totals, split.rest(), sensitivity=bound, weights=each)
-    )  # [moments.7] [moments.11]
-    noisy = yield from draw("products", final)
-    deviations = tuple(math.sqrt(z.variance) for z in final.noise)
+
+def row_sizes(row_norm: RowNorm, width: int) -> tuple[int, ...]:
+    """Thresholds of the size of rows, decreasing, about that of so many ones."""
+    typical = row_norm.typical(width)
+    return tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
+
+
+def noisy_products(
+    scaled: StandardisedColumns, row_norm: RowNorm, bound: int, share: Share
+) -> Steps[Moments]:
+    """[moments.7] [moments.11] Release products of rows that are shrunk to a size."""
+    sums = yield from read(scaled.ask(SecondMoments(scaled.scaling, row_norm, bound)))
+    upper = np.triu_indices(scaled.width + 1)
+    each = tuple(row_norm.weights.matrix(scaled.width + 1)[upper].tolist())
+    law = scaled.split.spend(add_noise(sums.totals, share, sensitivity=bound, weights=each))
+    noisy = yield from draw("products", law)
     return Moments(
         scaled.labels,
         scaled.lattice,
-        scaling,
+        scaled.scaling,
         scaled.held,
-        n0,
-        beyond,
-        cut,
-        norm,
+        scaled.count,
+        scaled.held.norm,
         noisy,
-        deviations,
-        scaled.common,
+        tuple(math.sqrt(z.variance) for z in law.noise),
+        common=scaled.common,
     )
 
 
@@ -359,18 +353,6 @@ class Touched:
             return 0.0
         return _odds(self.shrunk ** max(1 - 2 / self.tail, 0.0))
 
-    @property
-    def unrelated(self) -> float:
-        """[moments.21] The same for a sum of products of unrelated factors, and both kinds of rows.
-
-        These have index ``tail``, not half of it, so 1/tail takes the place of 2/tail.
-        """
-        return (
-            0.0
-            if self.tail is None
-            else _odds(min(self.shrunk + self.cut, 1.0) ** (1 - 1 / self.tail))
-        )
-
     def missing(self, summed: Floats, means: Floats) -> Floats:
         """[moments.18] Bound what sums of products of deviations miss, per row, in half-widths."""
         size = len(summed)
@@ -403,9 +385,8 @@ class Touched:
 
     @property
     def _beyond(self) -> float:
-        """All squares that were cut off, over those that are counted, by the power law."""
         assert self.tail is not None
-        return 1 / (1 - math.pow(REACH, 1 - self.tail / 2))
+        return power_law(self.tail)
 
     def _shrunk(self, summed: Floats, means: Floats) -> Floats:
         """A row lost at most its weight times the largest square, or [moments.17]."""
@@ -415,6 +396,7 @@ class Touched:
 
 def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
     """Bound them from released numbers, all at once but for a chance [moments.16]."""
+    assert moments.cut is not None
     squares = np.array(moments.cut.squares) / FINE
     if tail is None:
         return Touched(0.0, 0.0, np.zeros_like(squares), 0.0, 0.0, None)
@@ -434,6 +416,11 @@ def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
         times,
         tail,
     )
+
+
+def power_law(tail: float) -> float:
+    """All squares that were cut off, over those that are counted, by the power law [moments.17]."""
+    return 1 / (1 - math.pow(REACH, 1 - tail / 2)) if tail > _SECOND else math.inf
 
 
 def covered(tail: float | None) -> str:

@@ -217,7 +217,7 @@ class Outside:
         return tuple(RankEvidence(*each) for each in seen if each is not None)
 
     def least_index(self, evidence: tuple[Evidence, ...], alpha: float) -> float | None:
-        """[mean.13] Least index that explains all evidence; ``None`` if nothing is known."""
+        """[mean.14] Least index that explains all evidence; ``None`` if nothing is known."""
         radius = max(self.radii)
         if not radius:
             return None
@@ -411,11 +411,11 @@ class Clipped(InBounds):
         return () if self.outside is None else self.outside.evidence()
 
     def least_index(self, alpha: float) -> float | None:
-        """[mean.13] Least tail index that explains it; ``None`` if nothing is known of the tail."""
+        """[mean.14] Least tail index that explains it; ``None`` if nothing is known of the tail."""
         return None if self.outside is None else self.outside.least_index(self.evidence(), alpha)
 
     def tail_index(self, level: float) -> float:
-        """[mean.13] The index that the interval assumes by default."""
+        """[mean.14] The index that the interval assumes by default."""
         least, typical = (self.least_index(alpha) for alpha in ((1 - level) / 2, 0.5))
         return assumed_index(least, typical, self.order)
 

@@ -164,14 +164,14 @@ def mean_of_persons(
         rule = RecordRule("sum", lattice=lattice, centre=centre)
         return Setting(column, totals, split, rule=rule)
 
-    parts = Parts(means, sizes, grid, about)
+    parts = RatioParts(means, sizes, grid, about)
     schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
     counted = n0, NoisyTerm(count_noise, 1.0)
     return (yield from centred_ratio(parts, records, cells, schedule, counted))
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class RatioParts:
     """The two parts of every record of a ratio of sums, and the one over the other.
 
     ``means`` are the quotients, ``sizes`` the denominators, whose largest is sought on the ``grid``
@@ -191,7 +191,7 @@ class Parts:
 
 
 def centred_ratio(
-    parts: Parts,
+    parts: RatioParts,
     records: RecordSummary,
     cells: CellSummary,
     schedule: PeopleSchedule,
@@ -258,7 +258,7 @@ def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction
 
 
 def _scales(
-    parts: Parts,
+    parts: RatioParts,
     cells: CellSummary,
     centre: int,
     schedule: PeopleSchedule,

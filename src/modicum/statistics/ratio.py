@@ -33,7 +33,12 @@ from modicum.statistics import spec
 from modicum.statistics.found_range import NATS, find_octave, power_of_two
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pairs import PairSetting, octaves_of, pair_of
-from modicum.statistics.person_mean import Parts, PeopleSchedule, RatioErrorModel, centred_ratio
+from modicum.statistics.person_mean import (
+    RatioParts,
+    PeopleSchedule,
+    RatioErrorModel,
+    centred_ratio,
+)
 from modicum.statistics.split import expected_records
 from modicum.statistics.sum import sum_within
 from modicum.statistics.texts import documented
@@ -187,7 +192,7 @@ def _centred(
     records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, grid.radii)))
     sums = "sum of the " + ("weights" if of == "weights" else "denominators")
     half = scale.number / 2, max(1, round(math.sqrt(0.5) * (on.last >> _HIGHER)))
-    parts = Parts(means, sizes, grid, about, "rows", sums, half)
+    parts = RatioParts(means, sizes, grid, about, "rows", sums, half)
     schedule = PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width)
     counted = scale.number, scale.noise
     answer = yield from centred_ratio(parts, records, cells, schedule, counted)

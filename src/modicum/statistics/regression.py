@@ -1,16 +1,11 @@
-"""Linear regression of the last of several columns on the others: from noisy moments, or few rows.
+"""Linear regression of the last of several columns on the others: of many rows, or of few.
 
-Of many rows it solves the normal equations of noisy second moments. The penalty follows from the
-noise, not from the data: it is a public fraction of the size that noise alone gives to the largest
-eigenvalue (Wang 2018 has the idea, with other constants).
+Of many rows a fit from noisy products of columns is moved by noisy gradients (``refined_fit.py``).
 
 Products of columns take d²/2 noisy numbers; where noise would hide directions of the columns, that
 is far more than a fit needs. There a fit is chosen out of a public list, by what it leaves of the
-explained column, and the next list lies closer about it ([moments.12] to [moments.14]).
-
-:class:`Equations` and :func:`fit_distance` bound how far the least-squares fit of all rows may be
-from what noisy moments say: in half-widths, about the centres of the intervals. Derivations are on
-docs/proofs/moments.md, with the same labels.
+explained column, and the next list lies closer about it ([moments.12] to [moments.14]). Derivations
+are on docs/proofs/moments.md, with the same labels.
 """
 
 from __future__ import annotations
@@ -20,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,16 +29,13 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.moments import (
-    CHANCE_COUNTED,
-    Moments,
-    OfMoments,
-    Touched,
-    covered,
-    exact_values,
-    moments_of,
-    noisy_moments,
-    touched,
+from modicum.statistics.moments import exact_values, moments_of
+from modicum.statistics.refined_fit import (
+    SEEN,
+    Gradient,
+    Products,
+    RegressionErrorModel,
+    refined_fit,
 )
 from modicum.statistics.spec import (
     Declaration,
@@ -60,23 +51,19 @@ from modicum.statistics.spec import (
 from modicum.statistics.standardised import (
     HeldColumns,
     StandardisedColumns,
-    noise_quantile,
     standardised_columns,
 )
 from modicum.statistics.texts import documented
 from modicum.status import Status
 from modicum.summaries.base import Columns, Integers
+from modicum.summaries.gradients import GradientView
 from modicum.summaries.second_moments import (
-    CLIP,
     FIT_BITS,
     RESIDUAL,
     FitList,
     FitLosses,
     Scaling,
 )
-
-SEEN = 2.0  # a column enters if its spread exceeds its noise so many times
-_PENALTY = 0.6
 
 NOTHING = Status(
     "few_records",
@@ -128,12 +115,13 @@ def linear_regression(
     -----
     {missing_rows}
 
-    Far values are as for :func:`covariance`; singular data are no error. With rows times ε of 200
-    times the square of the number of explaining columns or more, the slopes solve normal equations
-    with noise and a penalty that follows from it, as those of Wang (2018) do; columns whose spread
-    is lost in the noise have slope 0, and ``release.status`` says so. With fewer rows, a fit is
-    drawn from public lists by its squared residuals, each cut off at a public part of the released
-    spread; then ``release.method`` is ``"listed fits"``, and intervals have no bounds.
+    Singular data are no error. With rows times ε of 200 times the square of the number of
+    explaining columns or more, noisy products of columns give a first fit, and noisy sums of what
+    each row pulls it with, its residual times its columns, the step from there to least squares;
+    columns whose spread is lost in the noise have slope 0, and ``release.status`` says so. With
+    fewer rows, a fit is drawn from public lists by its squared residuals, each cut off at a public
+    part of the released spread; then ``release.method`` is ``"listed fits"``, and intervals have no
+    bounds. They are for least squares of these rows, and not for a line that rows are drawn from.
 
     Examples
     --------
@@ -161,9 +149,8 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
         listed = yield from listed_fit(scaled)
         values = exact_values(listed.coefficients)
         return ArrayEstimate(values, (axis,), listed, status, "listed fits")
-    moments = yield from noisy_moments(scaled, goal=True)
-    error_model = RegressionErrorModel(moments)
-    status = _status(scaled, moments.seen(SEEN))
+    error_model = yield from refined_fit(scaled)
+    status = _status(scaled, error_model.moments.seen(SEEN))
     return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
 
 
@@ -176,237 +163,6 @@ def _status(scaled: StandardisedColumns, used: NDArray[np.bool_]) -> Status:
         return GOAL
     status = held.status(scaled.labels[:-1], used[:-1], "slope 0", NOTHING)
     return HEAVY if status.ok and held.unbounded[-1] else status
-
-
-def _coefficients(units: Floats, slopes: Floats, point: Floats) -> Floats:
-    """The intercept and the slopes, out of slopes in half-widths, of a fit through a point."""
-    slopes = slopes * (units[-1] / units[:-1])
-    return np.concatenate([[point[-1] - slopes @ point[:-1]], slopes])
-
-
-class Fit(NamedTuple):
-    """Slopes in half-widths; no columns are ``kept`` if the explained one is lost."""
-
-    slopes: Floats
-    kept: NDArray[np.bool_]
-    penalty: float
-
-
-@dataclass(frozen=True, slots=True)
-class RegressionErrorModel(OfMoments):
-    """Coefficients from released moments, and intervals for those without a penalty."""
-
-    moments: Moments
-
-    @property
-    def fit(self) -> Fit:
-        """Solve the penalised normal equations of the columns that are seen."""
-        moments, scatter = self.moments, self.moments.scatter
-        kept = moments.seen(SEEN)[:-1] & ~moments.held.lost[-1]
-        inner, goal = scatter[:-1, :-1][np.ix_(kept, kept)], scatter[:-1, -1][kept]
-        noise = moments.noise[1:-1, 1:-1][np.ix_(kept, kept)]
-        slopes, size = np.zeros(len(kept)), len(inner)
-        if not size:
-            return Fit(slopes, kept, 0.0)
-        # The noise matrix has all but equal entries off the diagonal; 2 sqrt(d) of them is about
-        # the size of its largest eigenvalue.
-        penalty = _PENALTY * 2 * math.sqrt(size) * float(noise[0, -1])
-        eigenvalues, vectors = np.linalg.eigh(inner)
-        inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
-        slopes[kept] = inverse @ goal
-        return Fit(slopes, kept, penalty)
-
-    @property
-    def coefficients(self) -> Floats:
-        """The intercept and the slopes, in the units of the data."""
-        return _coefficients(self.moments.units, self.fit.slopes, self.moments.location)
-
-    def intervals(self, level: float, tail: float | None) -> Intervals:
-        """Intervals for the least-squares fit of all rows to the columns that were kept."""
-        moments, center = self.moments, self.coefficients
-        slopes, widths, at_means = fit_distance(moments, self.fit.kept, level, tail)
-        units, location = moments.units, moments.location
-        widths = widths * (units[-1] / units[:-1])
-        # Where all slopes are within their widths, so is what they add to the intercept.
-        counts = self.fit.kept & (location[:-1] != 0)
-        along = float((widths[counts] * np.abs(location[:-1][counts])).sum())
-        middle = _coefficients(units, slopes, location)
-        width = np.concatenate([[at_means * units[-1] + along], widths])
-        low, high = middle - width, middle + width
-        return Intervals(np.minimum(low, center), np.maximum(high, center))
-
-    def assumption(self, tail: float | None) -> str:
-        return (
-            "interval() is for the coefficients of least squares, without a penalty, of the rows "
-            "on the columns that were kept; and, if rows are independent, of the line they come "
-            f"from. It {covered(tail)} A slope has no bound if its column was left out, or if "
-            "noise could hide a direction of the columns."
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        moments = self.moments
-        return {
-            **moments.summary,
-            "penalty": self.fit.penalty,
-            "centres": moments.scaling.middles(moments.lattice).tolist(),
-            "kept": list(compress(moments.labels, self.fit.kept)),
-        }
-
-
-_SINGULAR = 1e-9
-_ROUNDS, _CLOSE = 200, 1e-3
-_FAR = 1e9  # half-widths of y in one of x: no bound at all
-
-
-@dataclass(frozen=True, slots=True)
-class Equations:
-    """The noisy normal equations of the ``kept`` columns, without a penalty.
-
-    ``inverse`` is that of their noisy scatter.
-    """
-
-    moments: Moments
-    kept: NDArray[np.intp]
-    inverse: Floats
-
-    @classmethod
-    def of(cls, moments: Moments, kept: NDArray[np.bool_]) -> Equations | None:
-        """Return them, or None if their scatter has an eigenvalue that is not clearly positive."""
-        places = np.flatnonzero(kept)
-        inner = moments.scatter[np.ix_(places, places)]
-        values, vectors = np.linalg.eigh(inner)
-        if not len(places) or values[0] <= _SINGULAR * values[-1]:
-            return None
-        return cls(moments, places, (vectors / values) @ vectors.T)
-
-    @property
-    def slopes(self) -> Floats:
-        """Their solution."""
-        found: Floats = self.inverse @ self.moments.scatter[self.kept, -1]
-        return found
-
-    @property
-    def residual(self) -> Floats:
-        """Coefficients of (1, x, y) in the residual, which is orthogonal to 1."""
-        means, found = self.moments.means, np.zeros(len(self.moments.labels) + 1)
-        found[0] = self.slopes @ means[self.kept] - means[-1]
-        found[1 + self.kept] = -self.slopes
-        found[-1] = 1.0
-        return found
-
-    @property
-    def left(self) -> Floats:
-        """What turns (noise x residual) into a change of the slopes, one row for each of them."""
-        moments = self.moments
-        rows = np.zeros((len(self.kept), len(moments.labels) + 1))
-        rows[:, 0] = -moments.means[self.kept]
-        rows[np.arange(len(self.kept)), 1 + self.kept] = 1.0
-        found: Floats = self.inverse @ rows
-        return found
-
-    def deviations(self) -> Floats:
-        """Standard deviations of the slopes by noise alone, to first order."""
-        return np.sqrt(moved(self.left, self.residual, self.moments.noise**2))
-
-    def settled(self, first: Floats, times: float) -> Floats:
-        """Solve w = first + times x added(w), from below; infinite if there is no such w.
-
-        ``added`` bounds the deviations that a fit at the distances w adds to those of noise. Its
-        residual has other coefficients c of x, by at most the distances, and of 1. Of one row a of
-        :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
-        """
-        variances = 2 * self.left**2 @ self.moments.noise**2
-        means, other = np.abs(self.moments.means[self.kept]), np.zeros(variances.shape[1])
-        widths = first
-        for _ in range(_ROUNDS):
-            if not (widths < _FAR).all():
-                break
-            other[0], other[1 + self.kept] = means @ widths, widths
-            again = first + times * np.sqrt(variances @ other**2)
-            if (again <= (1 + _CLOSE) * widths).all():
-                return (1 + _CLOSE) * again
-            widths = again
-        return np.full_like(first, np.inf)
-
-    def squares(self, times: float) -> tuple[float, float]:
-        """Sum of squared residuals, and its upper end after so many deviations of its noise."""
-        residual, moments = self.residual, self.moments
-        found = max(float(residual @ moments.products @ residual), 0.0)
-        noise = math.sqrt(float(moved(residual[None, :], residual, moments.noise**2)[0]))
-        return max(found, noise), found + times * noise
-
-
-def fit_distance(
-    moments: Moments, kept: NDArray[np.bool_], level: float, tail: float | None
-) -> tuple[Floats, Floats, float]:
-    """[moments.20] Bound the distance of the fit without a penalty from that of all rows.
-
-    Slopes are 0 for columns that are left out. Their bounds are infinite for those, and for all if
-    noise may hide a direction of the columns. The last bound is for the line at the means.
-    ``level`` is that of all bounds at once, and ``tail`` the index of the tail of values, or None
-    for the rows as they were shrunk and cut off.
-    """
-    slopes, widths = np.zeros(len(kept)), np.full(len(kept), np.inf)
-    equations, held = Equations.of(moments, kept), moments.held
-    loose = tail is not None and (held.unbounded & np.append(kept, True)).any()
-    if equations is None or loose:
-        return slopes, widths, math.inf
-    slopes[equations.kept] = equations.slopes
-    chance = 1 - level
-    times = noise_quantile(
-        moments.norm, (1 - CHANCE_COUNTED) * chance / (2 * len(equations.kept) + 4)
-    )
-    squares, most = equations.squares(times)
-    # Rows are a sample too.
-    spread = np.diag(equations.inverse) * squares / moments.weight
-    first = times * np.sqrt(equations.deviations() ** 2 + spread)
-    both = touched(moments, tail, CHANCE_COUNTED * chance)
-    widths[equations.kept] = equations.settled(first + _touched(equations, both, most), times)
-    if not np.isfinite(widths[equations.kept]).all():
-        return slopes, widths, math.inf
-    return slopes, widths, _level(equations, times, both, squares, most)
-
-
-def _touched(equations: Equations, both: Touched, squares: float) -> Floats:
-    """What rows that were shrunk or cut off may change every slope by.
-
-    It is what they would add to the equations, and what rows cut off do add: a value cut off is at
-    most two half-widths from its centre, and the squares of all residuals are known.
-    """
-    if math.isinf(both.unrelated):
-        return np.full(len(equations.kept), np.inf)
-    moments = equations.moments
-    means = moments.means[equations.kept]
-    summed = np.diag(moments.scatter)[equations.kept]
-    held = np.minimum(both.cut * moments.weight * (CLIP + np.abs(means)) ** 2, summed)
-    own = np.diag(equations.inverse)
-    cut = np.minimum(np.abs(equations.inverse) @ np.sqrt(np.maximum(held, 0.0)), np.sqrt(own))
-    found: Floats = (both.unrelated * np.sqrt(own) + cut) * math.sqrt(squares)
-    return found
-
-
-def _level(equations: Equations, times: float, both: Touched, squares: float, most: float) -> float:
-    """Bound for the line at the means."""
-    moments = equations.moments
-    first = np.zeros((1, len(equations.residual)))
-    first[0, 0] = 1 / moments.weight
-    noise = float(moved(first, equations.residual, moments.noise**2)[0])
-    missed = (both.unrelated + math.sqrt(both.cut)) * math.sqrt(most / moments.weight)
-    return times * math.sqrt(noise + squares / moments.weight**2) + missed
-
-
-def moved(left: Floats, right: Floats, variances: Floats) -> Floats:
-    """Variance of left N right, N symmetric with independent entries on and above the diagonal.
-
-    Of one row a and b = right: sum over i < j of V_ij (a_i b_j + a_j b_i)² + sum V_ii a_i² b_i².
-    """
-    both = left * right
-    found: Floats = (
-        left**2 @ variances @ right**2
-        + ((both @ variances) * both).sum(axis=1)
-        - both**2 @ np.diag(variances)
-    )
-    return np.maximum(found, 0.0)
 
 
 # ---- Few rows
@@ -449,7 +205,8 @@ class ListedFit:
         units, point = self.scaling.units(self.lattice), self.scaling.middles(self.lattice)
         chosen = np.ldexp(np.array(self.chosen, dtype=np.float64), -FIT_BITS)
         point[-1] += chosen[0] * units[-1]
-        return _coefficients(units, chosen[1:], point)
+        slopes = chosen[1:] * (units[-1] / units[:-1])
+        return np.concatenate([[point[-1] - slopes @ point[:-1]], slopes])
 
     def intervals(self, _level: float, _tail: float | None) -> Intervals:
         """Return no bounds: nothing is known of the directions that a choice leaves open."""
@@ -608,6 +365,6 @@ STATISTICS = (
             meaning="the share of the explained variance, R², that is lost",
             without=("target",),
         ),
-        error_model=(RegressionErrorModel,),
+        error_model=(RegressionErrorModel, GradientView, Products, Gradient),
     ),
 )

@@ -117,7 +117,7 @@ def locate_data(
 
 
 def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResult]:
-    """[mean.9], [mean.14] The records outside of the bounds; if they are no tail, wider bounds.
+    """[mean.9], [mean.13] The records outside of the bounds; if they are no tail, wider bounds.
 
     A first count that a tail explains once in twenty is drawn again, more closely; radii are drawn
     again where that count is no tail's either.
@@ -151,7 +151,7 @@ def _count_closely(here: Setting, bounds: Bounds, strength: float) -> Steps[Outs
 def _draw_again(
     here: Setting, place: SearchResult, outside: Outside, strength: float
 ) -> Steps[SearchResult]:
-    """[mean.14] Bounds that reach what was counted ``outside``, and a count outside of those."""
+    """[mean.13] Bounds that reach what was counted ``outside``, and a count outside of those."""
     first, centre = place.bounds, place.centre
     assert first is not None
     assert centre is not None

@@ -140,28 +140,19 @@ class Weights:
     """How much each kind of product counts in a row's size: more weight means less noise.
 
     ``count`` is of the constant, ``mean`` of its products with values, ``square`` and ``product``
-    of squares and products of values; ``2 square >= product``. ``goal`` is of products with the
-    last column, ``goal_mean`` of its product with the constant, and ``goal_square`` of its square;
-    all three are 0 if no column is a goal.
+    of squares and products of values; ``2 square >= product``.
     """
 
     count: int
     mean: int
     square: int
     product: int
-    goal: int = 0
-    goal_mean: int = 0
-    goal_square: int = 0
 
     def matrix(self, width: int) -> Integers:
         """Weights of all products of a vector of some width, the constant included."""
         found = np.full((width, width), self.product, dtype=np.int64)
         np.fill_diagonal(found, self.square)
         found[0], found[:, 0], found[0, 0] = self.mean, self.mean, self.count
-        if self.goal:
-            found[-1], found[:, -1] = self.goal, self.goal
-            found[0, -1] = found[-1, 0] = self.goal_mean
-            found[-1, -1] = self.goal_square
         return found
 
 
@@ -184,10 +175,7 @@ class RowNorm:
 
         Components are at most 2 ONE, so that no sum overflows for up to 2^12 columns.
         """
-        w, one = self.weights, vectors[:, 0]
-        last = len(vectors[0]) - (w.goal > 0) if len(vectors) else 1
-        x = np.abs(vectors[:, 1:last])
-        y = np.abs(vectors[:, -1]) if w.goal else np.zeros(len(vectors), dtype=np.int64)
+        w, one, x = self.weights, vectors[:, 0], np.abs(vectors[:, 1:])
         if self.norm == "l1":
             total, squares = x.sum(axis=1), (x * x).sum(axis=1)
             # (total² - squares) / 2 is the sum of all products of two columns, an integer.
@@ -196,21 +184,16 @@ class RowNorm:
                 + w.mean * one * total
                 + w.product * ((total * total - squares) // 2)
                 + w.square * squares
-                + w.goal_mean * one * y
-                + w.goal * total * y
-                + w.goal_square * y * y
             )
             return found
         # Sums of squares are exact integers below 2^53; fourth powers are rounded up.
-        ones, ys = one.astype(np.float64) ** 2, y.astype(np.float64) ** 2
+        ones = one.astype(np.float64) ** 2
         squares = (x * x).sum(axis=1).astype(np.float64)
         coarse = (x + ((1 << _COARSE) - 1)) >> _COARSE
         fourth = (coarse**4).sum(axis=1).astype(np.float64) * 2.0 ** (4 * _COARSE)
         # Every term is positive, so the sum is exact to a relative error far below `_UP` - 1.
         total2 = w.count**2 * ones**2 + w.mean**2 * ones * squares
         total2 += w.product**2 / 2 * squares**2 + (w.square**2 - w.product**2 / 2) * fourth
-        total2 += w.goal_mean**2 * ones * ys + w.goal**2 * squares * ys
-        total2 += w.goal_square**2 * ys**2
         sizes: Floats = np.sqrt(total2) * _UP
         return sizes
 
@@ -248,7 +231,7 @@ class RowNormCounts(Reduction["RowNormSummary"]):
             beyond = (self.row_norm.sizes(self.scaling.rows(q)) > bounds).sum(axis=1)
             return beyond, np.array([len(q) - outside, outside]), squares
 
-        return RowPass(RowNormSummary, counted, _on_lattice(lattice))
+        return RowPass(RowNormSummary, counted, on_lattice(lattice))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -297,7 +280,7 @@ class SecondMoments(Reduction[RowTotals]):
                 sums += (vectors.T @ vectors)[upper].astype(np.int64)
             return (sums.astype(np.object_),)
 
-        return RowPass(RowTotals, summed, _on_lattice(lattice))
+        return RowPass(RowTotals, summed, on_lattice(lattice))
 
 
 WHOLE = 1 << 10
@@ -319,7 +302,7 @@ class FarCounts(Reduction[RowTotals]):
             far = far[far.any(axis=1)]
             return ((far * (WHOLE // far.sum(axis=1, keepdims=True))).sum(axis=0),)
 
-        return RowPass(RowTotals, counted, _on_lattice(lattice))
+        return RowPass(RowTotals, counted, on_lattice(lattice))
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +366,7 @@ def _in_order(rows: Integers) -> Integers:
     return rows[np.lexsort(rows.T[::-1])]
 
 
-def _on_lattice(lattice: Lattice | None) -> Callable[[Floats], list[Integers]]:
+def on_lattice(lattice: Lattice | None) -> Callable[[Floats], list[Integers]]:
     """Round rows to lattice integers, in blocks; of no rows there is a block without any."""
     quantiser = Quantiser(lattice)
     return lambda x: quantised(quantiser, x) or [np.empty(x.shape, dtype=np.int64)]
@@ -482,4 +465,4 @@ class FitLosses(Reduction[RowTotals]):
                 losses += np.einsum("ij,ij->j", left, left).astype(np.int64)
             return (losses,)
 
-        return RowPass(RowTotals, summed, _on_lattice(lattice))
+        return RowPass(RowTotals, summed, on_lattice(lattice))

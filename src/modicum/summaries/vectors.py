@@ -126,7 +126,7 @@ class ScaledRows:
         far = size(v, self._power) > BOUND**self._power
         if far.any():
             rows = self.seen(np.ascontiguousarray(x[far])) if inside else u[far]
-            v[far] = _shortened(rows, self._power)
+            v[far] = shortened(rows, self._power)
         return v
 
     def _quick(self, x: Floats) -> Floats:
@@ -185,7 +185,8 @@ def _places(width: int, power: int) -> int:
     return (52 - (width - 1).bit_length()) // power
 
 
-def _shortened(u: Floats, power: int) -> Floats:
+def shortened(u: Floats, power: int) -> Floats:
+    """Return rows of integers of norm at most :data:`BOUND`, from rows that are longer."""
     factors = BOUND * (1 - 2 * slack(u.shape[1], power)) / norms(u, power)
     v = np.trunc(u * factors[:, None])
     # The factor makes room for the error of the norm; the guarantee rests on this line alone.

@@ -1,0 +1,563 @@
+"""A linear fit of many rows, in three stages, one budget (docs/proofs/regression.md, same labels).
+
+[regression.1] rough fit   noisy moments of rows in half-widths: a first fit, and directions along
+                           which rows are about one standard deviation long;
+[regression.2] products    those of rows along these directions, and what shrinking rows took off;
+                           with them gradients: what the rows pull the first fit with;
+[regression.3] gradients   again, at the fit that follows, with most of the budget.
+
+A gradient is a residual times d + 1 coordinates, and its noise that of d + 1 numbers; that of d²/2
+products only says how the last small step is to be made. :class:`RegressionErrorModel` bounds how
+far the result may be from least squares of all rows as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import compress
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.array_release import Floats, Intervals
+from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
+from modicum.mechanisms.selection import RadiusDraw
+from modicum.privacy.split import BudgetSplit, Share
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.statistics.moments import (
+    PLAIN,
+    Moments,
+    OfMoments,
+    noisy_products,
+    power_law,
+    row_sizes,
+)
+from modicum.statistics.standardised import StandardisedColumns, noise_quantile
+from modicum.summaries.gradients import (
+    LARGEST,
+    PARTS,
+    WHOLE,
+    GradientCounts,
+    GradientSums,
+    GradientView,
+    ProductSums,
+    SizeCounts,
+)
+from modicum.summaries.second_moments import (
+    FIT_BITS,
+    Norm,
+    RowNorm,
+    RowNormCounts,
+    Scaling,
+    Weights,
+)
+from modicum.summaries.vectors import BOUND
+
+SEEN = 1.0  # a column enters if its spread exceeds its noise so many times
+
+# Shares of the budget; of products and first gradients, of what is left. Found by simulation.
+_ROUGH_SIZE, _SIZE, _RADIUS = Fraction(1, 50), Fraction(1, 25), Fraction(1, 50)
+_LOST, _OUTSIDE, _LAST_RADIUS = Fraction(1, 10), Fraction(1, 10), Fraction(3, 100)
+_ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
+
+_ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
+_NARROWEST = 2.0**-5  # half-widths: a direction with less spread is taken at this
+_EQUAL = Weights(count=1, mean=1, square=1, product=1)
+_TYPICAL = 1 << 12  # units of radii in a typical gradient
+_GRADIENTS, _SIZES = (-4, 11), (-1, 9)  # octaves of radii and of sizes about typical ones
+_FINE = 4  # of them in an octave
+_FEW_OUTSIDE = 5  # prior power of the radius of gradients
+_MANY = (5.0, 1 / 4, 40.0)  # that of sizes: least, by square of the number of coordinates, most
+
+
+def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
+    """Spend all that is left on a fit of the last column."""
+    split = scaled.split
+    moments = yield from _rough_moments(scaled)
+    rough = rough_fit(moments)
+    view = _view(moments, rough, scaled.scaling)
+    size = yield from _size(scaled, view)
+    first, _ = yield from _clipping(scaled, view, _RADIUS, "radius of first gradients")
+    found, sums = yield from read_both(
+        scaled.ask(ProductSums(view, size.row_norm, size.bound, size.most)),
+        scaled.ask(GradientSums(first)),
+    )
+    counting = split.spend(
+        add_noise((found.lost,), split.share(_LOST), sensitivity=PARTS * size.most)
+    )  # [regression.7]
+    (lost,) = yield from draw("lost by products", counting)
+    share = _part(split, _PRODUCTS)
+    law = split.spend(add_noise(found.products, share, sensitivity=size.bound))  # [regression.6]
+    noisy = yield from draw("products along directions", law)
+    products = Products(noisy, _deviation(law), lost, _deviation(counting), moments.norm)
+    pull, _ = yield from _gradients(split, sums.totals, first, _part(split, _FIRST), "first ")
+    view = _moved(view, products.step(pull))
+
+    last, outside = yield from _clipping(scaled, view, _LAST_RADIUS, "radius of gradients")
+    share = split.share(_OUTSIDE)
+    count, noise = yield from draw_count(split, outside, share, "gradients beyond the radius")
+    sums = yield from read(scaled.ask(GradientSums(last)))
+    pull, deviation = yield from _gradients(split, sums.totals, last, split.rest(), "")
+    gradient = Gradient(
+        tuple(pull.tolist()),
+        deviation,
+        BOUND / last.gain,
+        last.power,
+        count,
+        math.sqrt(noise.variance),
+    )
+    return RegressionErrorModel(moments, view, products, gradient)
+
+
+# ---- [regression.1] A rough fit
+
+
+class RoughFit(NamedTuple):
+    """Slopes in half-widths; no columns are ``kept`` if the explained one is lost."""
+
+    slopes: Floats
+    kept: NDArray[np.bool_]
+    penalty: float
+
+
+def _rough_moments(scaled: StandardisedColumns) -> Steps[Moments]:
+    """Release products of rows in half-widths; next to no rows are shrunk."""
+    row_norm = RowNorm(scaled.held.norm, PLAIN)
+    bounds = row_sizes(row_norm, scaled.width + 1)
+    counts = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
+    grid = RadiusGrid(bounds[::-1], tuple(range(len(bounds))))
+    tilt = _tilt(_many(scaled.width) / 2, 2)
+    place = yield from _drawn(
+        scaled.split, counts.beyond[::-1], grid, tilt, _ROUGH_SIZE, "size of the rows"
+    )
+    share = _part(scaled.split, _ROUGH)
+    return (yield from noisy_products(scaled, row_norm, grid.radii[place], share))
+
+
+def rough_fit(moments: Moments) -> RoughFit:
+    """Solve the penalised normal equations of the columns that are seen."""
+    kept = moments.seen(SEEN)[:-1] & ~moments.held.lost[-1]
+    slopes, size = np.zeros(len(kept)), int(kept.sum())
+    if not size:
+        return RoughFit(slopes, kept, 0.0)
+    inner, goal = moments.scatter[:-1, :-1][np.ix_(kept, kept)], moments.scatter[:-1, -1][kept]
+    # Twice the largest root of the sum of a row's variances is about the largest eigenvalue of
+    # noise [moments.15]; that of means counts where columns are not about the middle.
+    noise = moments.scatter_noise()[:-1, :-1][np.ix_(kept, kept)]
+    penalty = _ROUGH_PENALTY * 2 * float(np.hypot.reduce(noise, axis=1).max())
+    values, vectors = np.linalg.eigh(inner)
+    inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
+    slopes[kept] = inverse @ goal
+    return RoughFit(slopes, kept, penalty)
+
+
+def _view(moments: Moments, rough: RoughFit, scaling: Scaling) -> GradientView:
+    """[regression.2] Look along the roots of the inverse scatter, from the rough fit."""
+    means, places = moments.means, np.flatnonzero(rough.kept)
+    scatter = moments.scatter[np.ix_(places, places)] / moments.weight
+    values, vectors = np.linalg.eigh(scatter)
+    spread = np.maximum(values, 0.0) + max(_NARROWEST**2, rough.penalty / moments.weight)
+    turn = (vectors / np.sqrt(spread)) @ vectors.T
+    table = np.zeros((len(places), len(means)))
+    table[:, 0], table[:, 1 + places] = -turn @ means[places], turn
+    line = np.concatenate([[means[-1] - rough.slopes @ means[:-1]], rough.slopes])
+    residual = np.append(-line, 1.0)
+    # The mean square of what the fit leaves, or the noise of that if it is more.
+    left = float(residual @ moments.products @ residual)
+    noise = math.sqrt(float(residual**2 @ moments.noise**2 @ residual**2))
+    size = math.sqrt(max(left, noise) / moments.weight)
+    pure = moments.norm == "l1"
+    power = 1 if pure and len(places) + 1 > MOST_DIMENSIONS[2] else 2
+    typical = size * (len(places) + 1) ** (1 / power)
+    return GradientView(scaling, _units(line), tuple(map(_units, table)), _TYPICAL / typical, power)
+
+
+def _units(numbers: Floats) -> tuple[int, ...]:
+    found = np.clip(np.rint(np.ldexp(numbers, FIT_BITS)), -LARGEST, LARGEST)
+    return tuple(found.astype(np.int64).tolist())
+
+
+def _frame(view: GradientView) -> Floats:
+    """Coordinates of rows (1, x), as a matrix: x in half-widths of all explaining columns."""
+    first = (1 << FIT_BITS, *(0 for _ in view.fit[1:]))
+    return np.ldexp(np.array([first, *view.directions], dtype=np.float64), -FIT_BITS)
+
+
+def _line(view: GradientView) -> Floats:
+    """Intercept and slopes of the fit, in half-widths."""
+    return np.ldexp(np.array(view.fit, dtype=np.float64), -FIT_BITS)
+
+
+def _moved(view: GradientView, step: Floats) -> GradientView:
+    return replace(view, fit=_units(_line(view) + step @ _frame(view)))
+
+
+# ---- Draws
+
+
+class _Size(NamedTuple):
+    """How rows are shrunk for products, and what one of them adds to the squares lost at most."""
+
+    row_norm: RowNorm
+    bound: int
+    most: int
+
+
+def _size(scaled: StandardisedColumns, view: GradientView) -> Steps[_Size]:
+    """Draw the size to which rows are shrunk along the directions."""
+    width, norm = len(view.directions) + 1, scaled.held.norm
+    row_norm, power = RowNorm(norm, _EQUAL), 1 if norm == "l1" else 2
+    typical = (width * (width + 1) / 2) ** (1 / power) * WHOLE**2
+    grid = _grid(typical, _SIZES)
+    counts = yield from read(scaled.ask(SizeCounts(view, row_norm, grid.radii)))
+    tilt = _tilt(_many(width), _FINE)
+    place = yield from _drawn(
+        scaled.split, counts.totals, grid, tilt, _SIZE, "size of the rows along directions"
+    )
+    bound = grid.radii[place]
+    # About the square of the length of a row of this size; (sum of |v|)² is about twice its L1
+    # size, and d times the sum of the squares.
+    square = 2 * bound / width if norm == "l1" else math.sqrt(2) * bound
+    return _Size(row_norm, bound, math.ceil(square / WHOLE**2))
+
+
+def _clipping(
+    scaled: StandardisedColumns, view: GradientView, share: Fraction, label: str
+) -> Steps[tuple[GradientView, int]]:
+    """Draw a radius of gradients; return a view where it is ``BOUND``, and how many are beyond."""
+    grid = _grid(_TYPICAL, _GRADIENTS)
+    counts = yield from read(scaled.ask(GradientCounts(view, grid.radii)))
+    tilt = _tilt(_FEW_OUTSIDE, _FINE)
+    place = yield from _drawn(scaled.split, counts.totals, grid, tilt, share, label)
+    gain = view.gain * (BOUND / grid.radii[place])
+    return replace(view, gain=gain), counts.totals[place]
+
+
+def _gradients(
+    split: BudgetSplit, totals: tuple[int, ...], view: GradientView, share: Share, which: str
+) -> Steps[tuple[Floats, float]]:
+    """[regression.5] Draw the sum of clipped gradients; return the standard deviation too."""
+    law: RadialMechanism | Additive | VectorNoise
+    if split.concentrated:
+        law = split.spend(VectorNoise.of(totals, share, bound=BOUND))
+        deviation = math.sqrt(law.noise[0].variance)
+    elif view.power == 1:
+        law = split.spend(add_noise(totals, share, sensitivity=BOUND))
+        deviation = math.sqrt(law.noise[0].variance)
+    else:
+        # Balls of one size about the sum: it is ε in full that a change of the sum costs.
+        epsilon = share.pure
+        law = split.spend(RadialMechanism(totals, (), BOUND, 2, 2 * epsilon, share.loss))
+        deviation = BOUND / float(epsilon) * math.sqrt(len(totals) + 1)
+    noisy = yield from draw(f"{which}gradients", law)
+    return np.array(noisy, dtype=np.float64) / view.gain, deviation / view.gain
+
+
+def _drawn(
+    split: BudgetSplit,
+    beyond: tuple[int, ...],
+    grid: RadiusGrid,
+    tilt: Fraction,
+    share: Fraction,
+    label: str,
+) -> Steps[int]:
+    """Draw the place of a radius, by the rows beyond each; a larger one is less likely before."""
+    law = split.spend(RadiusDraw.of((beyond,), grid, split.share(share), tilt=tilt))
+    (place,) = yield from draw(label, law)
+    return place
+
+
+def _grid(typical: float, octaves: tuple[int, int]) -> RadiusGrid:
+    """Radii from so many octaves about a typical one up to so many."""
+    places = range(octaves[0] * _FINE, octaves[1] * _FINE + 1)
+    radii = (max(round(typical * 2.0 ** (place / _FINE)), 1) for place in places)
+    return RadiusGrid(tuple(radii), tuple(range(len(places))))
+
+
+def _tilt(power: float, per_octave: int) -> Fraction:
+    return Fraction(round(power * math.log(2) / per_octave * 2**20), 2**20)
+
+
+def _many(width: int) -> float:
+    """Noise of products grows with their number, and what shrinking loses does not."""
+    least, squared, most = _MANY
+    return min(max(squared * width**2, least), most)
+
+
+def _part(split: BudgetSplit, part: Fraction) -> Share:
+    """Part of what is left."""
+    return split.share(Fraction(round(part * split.left / split.total * 2**24), 2**24))
+
+
+def _deviation(law: Additive) -> float:
+    return math.sqrt(law.noise[0].variance)
+
+
+# ---- What follows from the released numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Noisy products of coordinates, in units of 2^-24, the upper triangle row by row.
+
+    ``lost`` is what shrinking took off, in 16ths; ``deviation`` and ``lost_deviation`` are the
+    standard deviations of the noise in these units, Laplace if ``norm`` is "l1".
+    """
+
+    sums: tuple[int, ...]
+    deviation: float
+    lost: int
+    lost_deviation: float
+    norm: Norm
+
+    @property
+    def matrix(self) -> Floats:
+        """All of them."""
+        width = (math.isqrt(8 * len(self.sums) + 1) - 1) // 2
+        found = np.zeros((width, width))
+        found[np.triu_indices(width)] = [each / WHOLE**2 for each in self.sums]
+        return found + np.triu(found, 1).T
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of an entry."""
+        return self.deviation / WHOLE**2
+
+    def step(self, gradient: Floats) -> Floats:
+        """Solve the normal equations with a penalty: the move that a gradient asks for.
+
+        What was lost is put back, in all directions alike; without it steps would be too long.
+        """
+        values, vectors = np.linalg.eigh(self.matrix)
+        penalty = _PENALTY * 2 * math.sqrt(len(values)) * self.noise
+        penalty += max(self.lost, 0) / PARTS / len(values)
+        found: Floats = (vectors / (np.maximum(values, 0.0) + penalty)) @ (vectors.T @ gradient)
+        return found
+
+    def missing(self, tail: float | None, chance: float) -> float:
+        """[regression.7] Bound the largest eigenvalue of what products lack."""
+        if tail is None:
+            return 0.0
+        slack = noise_quantile(self.norm, chance) * self.lost_deviation
+        return (max(self.lost, 0) + slack) / PARTS * power_law(tail)
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """A noisy sum of gradients, and ``outside``, the noisy number of those that were clipped.
+
+    ``radius`` is the norm of the given ``power`` to which they were. ``deviation`` is the standard
+    deviation of the noise of each number, ``outside_deviation`` that of the number outside.
+    """
+
+    sums: tuple[float, ...]
+    deviation: float
+    radius: float
+    power: int
+    outside: int
+    outside_deviation: float
+
+    def missing(self, tail: float | None, times: float) -> float:
+        """[regression.8] Bound the norm of what was clipped off."""
+        if tail is None:
+            return 0.0
+        return max(self.outside + times * self.outside_deviation, 0.0) * self.radius / (tail - 1)
+
+
+_UNSURE = 0.5  # largest eigenvalue of the noise of products, about, in the least one of theirs
+_CHANCE_HEAVY, _MUCH = 0.01, 1.0  # times as many as a power law from a typical gradient on has
+_CHANCES = 0.7, 0.1, 0.2  # of a miss: noise, number outside, products lost
+
+
+class Parts(NamedTuple):
+    """Middles of intervals, half of their widths by noise alone, and what is allowed for besides.
+
+    In the units of the data, the intercept first; infinite for columns that were left out.
+    """
+
+    middle: Floats
+    noise: Floats
+    allowance: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionErrorModel(OfMoments):
+    """Coefficients, and intervals for those of least squares.
+
+    ``view`` has the fit at which the ``gradient`` was taken, and the directions along which
+    ``products`` are. Releases that were stored before there were any have moments only, and no
+    bounds.
+    """
+
+    moments: Moments
+    view: GradientView | None = None
+    products: Products | None = None
+    gradient: Gradient | None = None
+
+    @property
+    def rough(self) -> RoughFit:
+        """The first fit, and the columns that take part."""
+        return rough_fit(self.moments)
+
+    @property
+    def _refined(self) -> tuple[GradientView, Products, Gradient]:
+        assert self.view is not None
+        assert self.products is not None
+        assert self.gradient is not None
+        return self.view, self.products, self.gradient
+
+    @property
+    def coefficients(self) -> Floats:
+        """The intercept and the slopes, in the units of the data; 0 for columns left out."""
+        _, products, gradient = self._refined
+        return self._at(products.step(np.array(gradient.sums)))
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """Intervals for the least-squares fit of all rows to the columns that were kept."""
+        if self.gradient is None:
+            free = np.full(len(self.moments.labels), np.inf)
+            return Intervals(-free, free)
+        parts, center = self.parts(level, tail), self.coefficients
+        width = parts.noise + parts.allowance
+        low, high = parts.middle - width, parts.middle + width
+        return Intervals(np.minimum(low, center), np.maximum(high, center))
+
+    def parts(self, level: float, tail: float | None) -> Parts:
+        """[regression.9] Bound the distance of the fit without a penalty from that of all rows.
+
+        All bounds hold at once; they are infinite if noise may hide a direction of the columns.
+        """
+        view, products, gradient = self._refined
+        nothing = np.zeros(len(view.fit))
+        unknown = Parts(nothing, np.full_like(nothing, np.inf), np.full_like(nothing, np.inf))
+        kept, held = self.rough.kept, self.moments.held
+        used = np.append(kept, True)
+        if (held.lost if tail is None else held.unbounded)[used].any() or self._heavy(tail):
+            return unknown
+        values, vectors = np.linalg.eigh(products.matrix)
+        # About the largest eigenvalue of their noise, as for the penalty.
+        unsure = 2 * math.sqrt(len(values)) * products.noise / max(values[0], math.ulp(0.0))
+        if unsure > _UNSURE:
+            return unknown
+        inverse = (vectors / values) @ vectors.T
+        chance, width = 1 - level, len(values)
+        noise_chance, outside_chance, lost_chance = (part * chance for part in _CHANCES)
+        ways = self._transform @ _frame(view).T @ inverse
+        lengths = np.sqrt((ways**2).sum(axis=1))
+        step = inverse @ np.array(gradient.sums)
+        # What the products' noise times the true step adds: of a row l of ways it has the variance
+        # σ² (|l|² |step|² + (l'step)² - sum of (l_i step_i)²).
+        squared = float(step @ step) + gradient.deviation**2 * float((inverse**2).sum())
+        second = products.noise**2 * (lengths**2 * squared + (ways @ step) ** 2)
+        deviations = np.sqrt(((lengths * gradient.deviation) ** 2 + second) / (1 - unsure**2))
+        times = self._quantile(noise_chance / (2 * width))
+        counted = noise_quantile(self.moments.norm, outside_chance)
+        clipped = gradient.missing(tail, counted)
+        reach = lengths if gradient.power == 2 else np.abs(ways).max(axis=1)
+        # In coordinates in which the products are 1 they lack M, 0 <= M <= missing: the true step
+        # is (1 + M)^-1 times the gradient.
+        missing = products.missing(tail, lost_chance) / values[0]
+        shrunk = missing / (1 + missing) if math.isfinite(missing) else 1.0
+        root = vectors / np.sqrt(values)
+        turned = self._transform @ _frame(view).T @ root
+        found = root.T @ np.array(gradient.sums)
+        spread = gradient.deviation / np.sqrt(values)
+        off = float(np.linalg.norm(spread) + times * spread[0])
+        off += clipped / math.sqrt(values[0])
+        largest = float(np.linalg.norm(found)) + 2 * off
+        far = shrunk / 2 * (np.abs(turned @ found) + np.sqrt((turned**2).sum(axis=1)) * largest)
+        noise, allowance = times * deviations, reach * clipped + far
+        noise[1:][~kept] = np.inf
+        return Parts(self._at(step), noise, allowance)
+
+    def _heavy(self, tail: float | None) -> bool:
+        """[regression.8] Tell whether more gradients are beyond the radius than the tail has."""
+        if tail is None:
+            return False
+        view, _, gradient = self._refined
+        times = noise_quantile(self.moments.norm, _CHANCE_HEAVY)
+        surely = gradient.outside - times * gradient.outside_deviation
+        ratio = gradient.radius * view.gain / _TYPICAL
+        return ratio > 1 and surely > _MUCH * self.moments.count * ratio**-tail
+
+    def _quantile(self, chance: float) -> float:
+        pure, (_, _, gradient) = self.moments.norm == "l1", self._refined
+        if pure and gradient.power == 2:
+            return ball_quantile(len(gradient.sums), chance)
+        return noise_quantile(self.moments.norm, chance)
+
+    @property
+    def _transform(self) -> Floats:
+        """Turn intercept and slopes in half-widths, about the centres, into those of the data."""
+        moments = self.moments
+        units, middles = moments.units, moments.scaling.middles(moments.lattice)
+        found = np.diag(units[-1] / np.append(1.0, units[:-1]))
+        found[0, 1:] = -middles[:-1] * (units[-1] / units[:-1])
+        return found
+
+    def _at(self, step: Floats) -> Floats:
+        """Coefficients after a step from the fit, in the units of the data."""
+        moments, (view, _, _) = self.moments, self._refined
+        found: Floats = self._transform @ (_line(view) + step @ _frame(view))
+        found[0] += moments.scaling.middles(moments.lattice)[-1]
+        return found
+
+    def assumption(self, tail: float | None) -> str:
+        covers = (
+            "covers the noise, for gradients and products as they were clipped, and no more."
+            if tail is None
+            else "covers the noise, to first order, and what was clipped off, of which the share "
+            "is known up to noise, if the size of gradients and rows falls off like a power of "
+            f"index {tail:g} or faster."
+        )
+        return (
+            "interval() is for the coefficients of least squares, without a penalty, of the rows "
+            "on the columns that were kept, and not for a line that rows were drawn from: add the "
+            f"standard error of least squares for that. It {covers} A slope has no bound if its "
+            "column was left out, or if noise could hide a direction of the columns."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        moments = self.moments
+        return {
+            **moments.summary,
+            "penalty": self.rough.penalty,
+            "centres": moments.scaling.middles(moments.lattice).tolist(),
+            "kept": list(compress(moments.labels, self.rough.kept)),
+            "gradients_clipped": None if self.gradient is None else self.gradient.outside,
+        }
+
+
+_GRID = 401
+
+
+@lru_cache(maxsize=64)
+def ball_quantile(dimension: int, chance: float) -> float:
+    """Quantile of one direction of noise in balls, in standard deviations [regression.5].
+
+    The density exp(-|z|) in d dimensions is that of sqrt(2 G) times a normal vector, G being gamma
+    with shape (d + 1) / 2: their characteristic functions are both (1 + |t|²)^(-(d + 1) / 2).
+
+    >>> round(ball_quantile(1, 0.025), 2), round(ball_quantile(1000, 0.025), 2)  # Laplace, normal
+    (2.12, 1.96)
+    """
+    shape = (dimension + 1) / 2
+    about = math.log(shape) + np.linspace(-12, 8, _GRID) / math.sqrt(shape)
+    weights = np.exp(shape * about - np.exp(about) - math.lgamma(shape))
+    weights /= weights.sum()
+    # In standard deviations of a direction: the variance of sqrt(2 G) N is d + 1.
+    scales = np.exp(about / 2) * math.sqrt(2 / (dimension + 1))
+    normal = NormalDist()
+    low, high = 0.0, 200.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        tail = np.array([normal.cdf(-each) for each in (middle / scales).tolist()])
+        low, high = (middle, high) if float(weights @ tail) > chance else (low, middle)
+    return high

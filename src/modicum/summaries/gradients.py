@@ -1,0 +1,229 @@
+"""What each row pulls a released linear fit with: its residual times its coordinates.
+
+Least squares is where these gradients add up to zero, so their sum at another fit says how far away
+that is, once the products of coordinates are known. Coordinates are the constant 1 and the row
+along released directions, in which rows are about one standard deviation long. All is a function of
+one row, and exact up to the last product: docs/proofs/regression.md, [regression.4] to
+[regression.7].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.lattice import Lattice
+from modicum.summaries.base import AdditiveSummary, Integers, Reduction, Rows
+from modicum.summaries.second_moments import (
+    BITS,
+    FIT_BITS,
+    RowNorm,
+    RowTotals,
+    Scaling,
+    on_lattice,
+)
+from modicum.summaries.vectors import BOUND, Floats, RowPass, norms, shortened, size
+
+REACH = 1 << 8
+"""Half-widths at which values are cut off here."""
+
+LARGEST = 1 << 18
+"""Size of a number of a fit or of a direction, at most, in units of 2^-12."""
+
+WHOLE = 1 << 12
+"""Units of a coordinate in products."""
+
+LONGEST = 1 << 5
+"""Size of a coordinate in products, at most: 2^17 units, as :class:`RowNorm` asks for."""
+
+PARTS = 16
+"""Parts of a squared coordinate in which what products lost is counted."""
+
+_UNIT = 2.0 ** -(BITS + FIT_BITS)
+_ROWS = 1 << 13  # rows at a time: of products below 2^34 a float64 holds their sum exactly
+
+
+@dataclass(frozen=True, slots=True)
+class GradientView:
+    """Rows along directions, and what a fit leaves of the explained column, the last one.
+
+    ``fit`` is an intercept and slopes in half-widths, and each of ``directions`` a constant and
+    coefficients of the explaining columns, all in units of 2^-12. Residuals are multiplied with
+    ``gain``; ``power`` is that of the norm of gradients. All of it is released.
+    """
+
+    scaling: Scaling
+    fit: tuple[int, ...]
+    directions: tuple[tuple[int, ...], ...]
+    gain: float
+    power: int
+
+    def seen(self, q: Integers) -> tuple[Floats, Floats]:
+        """Coordinates, of the constant first, and residuals times the gain, as a column.
+
+        Values are in half-widths from the centres, in units of 2^-16; further than 256 is 256.
+        These integers below 2^25, times others of at most 2^18, for up to 500 columns, add up to
+        less than 2^53: sums are exact in float64, in any order [regression.4].
+
+        Examples
+        --------
+        >>> view = GradientView(Scaling((0, 0), (3, 3)), (0, 1 << 12), ((0, 1 << 13),), 1.0, 1)
+        >>> rows, left = view.seen(np.array([[8, 8], [8, 24], [-8, 0]]))
+        >>> rows.tolist(), left.ravel().tolist()
+        ([[1.0, 2.0], [1.0, 2.0], [1.0, -2.0]], [0.0, 2.0, 1.0])
+        """
+        z, near, far = self.scaling.distances(q, BITS, REACH)
+        x = np.where(far, REACH << BITS, near).astype(np.float64)
+        np.copysign(x, z, out=x)
+        fit = np.array(self.fit, dtype=np.float64)
+        table = np.array(self.directions, dtype=np.float64).reshape(-1, len(fit))
+        left = np.ldexp(x[:, -1], FIT_BITS) - np.ldexp(fit[0], BITS) - x[:, :-1] @ fit[1:]
+        rows = np.empty((len(x), len(table) + 1))
+        rows[:, 0] = 1.0
+        rows[:, 1:] = x[:, :-1] @ table[:, 1:].T + np.ldexp(table[:, 0], BITS)
+        rows[:, 1:] *= _UNIT
+        return rows, left[:, None] * (_UNIT * self.gain)
+
+    def gradients(self, q: Integers) -> Floats:
+        """Residuals times coordinates; each product is rounded once."""
+        rows, left = self.seen(q)
+        return rows * left
+
+    def vectors(self, rows: Floats) -> Integers:
+        """Coordinates as integers, rounded towards zero, in units of 1 / :data:`WHOLE`.
+
+        A row with one beyond :data:`LONGEST` is shrunk as a whole.
+        """
+        long = np.abs(rows).max(axis=1, keepdims=True) / LONGEST
+        found: Integers = np.trunc(rows / np.maximum(long, 1.0) * WHOLE).astype(np.int64)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class GradientCounts(Reduction[RowTotals]):
+    """Counts the rows whose gradient is longer than each of some increasing radii."""
+
+    view: GradientView
+    radii: tuple[int, ...]
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+        def counted(q: Integers) -> Integers:
+            return _beyond(norms(self.view.gradients(q), self.view.power), self.radii)
+
+        return _pass(len(self.radii), counted, lattice)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCounts(Reduction[RowTotals]):
+    """Counts the rows whose vector has a larger size than each of some increasing bounds."""
+
+    view: GradientView
+    row_norm: RowNorm
+    bounds: tuple[int, ...]
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+        def counted(q: Integers) -> Integers:
+            vectors = self.view.vectors(self.view.seen(q)[0])
+            return _beyond(self.row_norm.sizes(vectors), self.bounds)
+
+        return _pass(len(self.bounds), counted, lattice)
+
+
+@dataclass(frozen=True, slots=True)
+class GradientSums(Reduction[RowTotals]):
+    """Sums the gradients, each clipped to norm :data:`BOUND`, as integers."""
+
+    view: GradientView
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+        def summed(q: Integers) -> Integers:
+            total: Integers = self.clipped(self.view.gradients(q)).sum(axis=0)
+            return total
+
+        return _pass(len(self.view.directions) + 1, summed, lattice)
+
+    def clipped(self, u: Floats) -> Integers:
+        """[regression.5] Round gradients to integers; shorten those beyond the bound."""
+        power = self.view.power
+        found = np.rint(u)
+        far = size(found, power) > BOUND**power
+        found[far] = shortened(u[far], power)
+        whole: Integers = found.astype(np.int64)
+        return whole
+
+
+@dataclass(frozen=True, slots=True)
+class ProductSums(Reduction["ProductTotals"]):
+    """Sums the products of coordinates of rows that are shrunk to a size, and what that loses.
+
+    ``bound`` is the size by ``row_norm``. Lost is the size of what the outer product of a row's
+    coordinates has more than that of the shrunk vector; a row adds an integer of [0, ``PARTS
+    most``] to that.
+    """
+
+    view: GradientView
+    row_norm: RowNorm
+    bound: int
+    most: int
+
+    def begin(
+        self, lattice: Lattice | None, _rows: Rows | None = None, /
+    ) -> RowPass[ProductTotals]:
+        width = len(self.view.directions) + 1
+        upper = np.triu_indices(width)
+
+        def summed(q: Integers) -> tuple[NDArray[np.object_], int]:
+            products, lost = np.zeros(len(upper[0]), dtype=np.int64), 0
+            for start in range(0, len(q), _ROWS):
+                rows = self.view.seen(q[start : start + _ROWS])[0]
+                vectors = self.view.vectors(rows)
+                kept = self.row_norm.clipped(vectors, self.bound)
+                # Components are at most 2^17: 2^13 products of two stay below 2^53.
+                short = kept.astype(np.float64)
+                products += (short.T @ short)[upper].astype(np.int64)
+                touched = (kept != vectors).any(axis=1) | (np.abs(rows) > LONGEST).any(axis=1)
+                lost += int(self.lost(rows[touched], short[touched] / WHOLE).sum())
+            return products.astype(np.object_), lost
+
+        return RowPass(ProductTotals, summed, on_lattice(lattice))
+
+    def lost(self, a: Floats, b: Floats) -> Integers:
+        """[regression.7] Bound the eigenvalues of a a' - b b', row by row.
+
+        They are ((a - b)'(a + b) ± |a - b| |a + b|) / 2.
+        """
+        found = norms(a - b) * norms(a + b)
+        whole: Integers = np.ceil(np.minimum(found, self.most) * PARTS).astype(np.int64)
+        return whole
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ProductTotals(AdditiveSummary):
+    """Sums of products, the upper triangle row by row, and what they lost (sensitive)."""
+
+    kind: ClassVar[str] = "product-totals"
+
+    products: tuple[int, ...]
+    lost: int
+
+
+def _beyond(numbers: NDArray[Any], limits: tuple[int, ...]) -> Integers:
+    """How many numbers exceed each of some increasing limits."""
+    places = np.array(limits).searchsorted(numbers)
+    found: Integers = len(numbers) - np.bincount(places, minlength=len(limits) + 1).cumsum()[:-1]
+    return found
+
+
+def _pass(width: int, of_rows: Any, lattice: Lattice | None) -> RowPass[RowTotals]:
+    """Add up what a function makes of a few rows."""
+
+    def summed(q: Integers) -> tuple[NDArray[np.object_]]:
+        total = np.zeros(width, dtype=np.int64)
+        for start in range(0, len(q), _ROWS):
+            total += of_rows(q[start : start + _ROWS])
+        return (total.astype(np.object_),)
+
+    return RowPass(RowTotals, summed, on_lattice(lattice))

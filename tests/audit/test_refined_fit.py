@@ -1,0 +1,77 @@
+"""A refined fit of two columns keeps its claim; gradients that are not clipped do not."""
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum import query as ask
+from modicum.mechanisms.norm_ball import RadialMechanism
+from modicum.privacy.split import BudgetSplit
+from modicum.summaries import gradients
+from modicum.summaries.gradients import GradientSums, ProductSums
+
+NARROW = {"within": (-8, 8), "step": 1}
+NOBODY = np.empty((0, 2))
+FAR, NEAR, LOW = (-8.0, 8.0), (3.0, 1.0), (0.0, -5.0)
+PAIRS = [
+    (NOBODY, np.array([FAR])),
+    (NOBODY, np.array([NEAR])),
+    (np.array([NEAR]), np.array([NEAR, FAR])),
+    (np.array([FAR]), np.array([FAR, LOW])),
+    (np.array([LOW, NEAR]), np.array([LOW, NEAR, NEAR])),
+]
+INTERVALS = {f"interval of column {place}": (257,) for place in (0, 1)}
+MANY = {"count": ((10**6,),), **INTERVALS}
+WIDTHS = (0, *(1,) * 16)
+
+
+def request(cost):
+    return ask.linear_regression(**NARROW, **cost)
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_two_columns_keep_their_claim(cost) -> None:
+    report = audit.check(request(cost), PAIRS, values=MANY, widths=WIDTHS)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    assert used["gradients"] > 0.5
+    assert used["lost by products"] > 0
+    assert {"products along directions", "first gradients", "radius of gradients"} <= set(used)
+
+
+def test_noise_in_balls_that_is_too_small_breaks_the_claim(monkeypatch) -> None:
+    """Gradients at 10/7 of ε: by the line through the two sums."""
+
+    def underpaid(self, mechanism):
+        mechanism = spend(self, mechanism)
+        if isinstance(mechanism, RadialMechanism):
+            object.__setattr__(mechanism, "epsilon", mechanism.epsilon * 10 / 7)
+        return mechanism
+
+    spend = BudgetSplit.spend
+    monkeypatch.setattr(BudgetSplit, "spend", underpaid)
+    report = audit.check(request({"epsilon": 1}), PAIRS, values=MANY, widths=WIDTHS)
+    assert not report.passed
+    wrong = {step.label for step in report.steps if step.used > 1.01}
+    assert wrong <= {"gradients", "first gradients"}
+    assert wrong
+
+
+def test_gradients_that_are_not_clipped_break_the_claim(monkeypatch) -> None:
+    monkeypatch.setattr(GradientSums, "clipped", lambda _, u: np.rint(4 * u).astype(np.int64))
+    report = audit.check(request({"epsilon": 1}), PAIRS, values=MANY, widths=WIDTHS)
+    assert not report.passed
+
+
+def test_losses_that_are_not_capped_break_the_claim(monkeypatch) -> None:
+    def whole(self, a, b):
+        found = np.linalg.norm(a - b, axis=1) * np.linalg.norm(a + b, axis=1)
+        return np.ceil(100 * (self.most + found) * gradients.PARTS).astype(np.int64)
+
+    monkeypatch.setattr(ProductSums, "lost", whole)
+    values = MANY | {"size of the rows along directions": ((0,),)}
+    report = audit.check(request({"epsilon": 1}), PAIRS, values=values, widths=WIDTHS)
+    assert not report.passed
+    (wrong,) = {step.label for step in report.steps if step.used > 1.01}
+    assert wrong == "lost by products"

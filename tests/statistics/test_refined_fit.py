@@ -1,0 +1,176 @@
+"""The noise of a refined fit, what its intervals allow for, and how near it comes."""
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import modicum as mo
+from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.norm_ball import RadialMechanism
+from modicum.privacy.event import PureDP
+from modicum.statistics.refined_fit import ball_quantile
+
+WITHIN = (-1e6, 1e6)
+RNG = np.random.default_rng(12)
+COSTS = ({"epsilon": 1}, {"rho": "0.1"})
+
+
+def curator(data, seed: object, cost: dict) -> mo.Curator:
+    budget = mo.zcdp(1) if "rho" in cost else mo.pure(2)
+    return mo.Curator(data, budget=budget, entropy=SeededEntropy(repr(seed)))
+
+
+def plain(n: int, slopes: int) -> np.ndarray:
+    x = RNG.normal(size=(n, slopes)) * np.geomspace(1, 100, slopes) + 5
+    return np.column_stack([x, x @ (1 / np.geomspace(1, 100, slopes)) + RNG.normal(size=n)])
+
+
+def least_squares(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and their standard errors."""
+    rows = np.column_stack([np.ones(len(data)), data[:, :-1]])
+    found = np.linalg.lstsq(rows, data[:, -1], rcond=None)[0]
+    left = data[:, -1] - rows @ found
+    return found, np.sqrt(np.diag(np.linalg.inv(rows.T @ rows)) * (left @ left) / len(data))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(3, 2)])
+def test_quantiles_of_noise_in_balls_are_the_samplers(dimension, epsilon) -> None:
+    """Deviation and quantile of one direction; noise 30 % smaller or larger would show."""
+    size = 1 << 20
+    law = RadialMechanism((0,) * dimension, (), size, 2, 2 * epsilon, PureDP(epsilon))
+    entropy = SeededEntropy(repr((dimension, epsilon)))
+    drawn = np.array([law.sample(entropy) for _ in range(4000)], dtype=float)
+    deviation = size / float(epsilon) * math.sqrt(dimension + 1)
+    assert drawn.std(axis=0) == pytest.approx(np.full(dimension, deviation), rel=0.12)
+    for chance in (0.1, 0.01):
+        beyond = (drawn > ball_quantile(dimension, chance) * deviation).mean()
+        assert beyond == pytest.approx(
+            chance, abs=4 * math.sqrt(chance / len(drawn)) + 0.1 * chance
+        )
+
+
+def test_quantiles_of_noise_in_balls_lie_between_laplace_and_normal() -> None:
+    assert ball_quantile(1, 0.001) == pytest.approx(-math.log(0.002) / math.sqrt(2), rel=1e-3)
+    found = [ball_quantile(dimension, 0.001) for dimension in (1, 2, 5, 20, 400)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == pytest.approx(3.09, abs=0.02)
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_intervals_are_some_times_those_of_least_squares(cost) -> None:
+    """They were hundreds of times as wide; and they hold, with and without the allowance."""
+    data = plain(50_000, 4)
+    true, errors = least_squares(data)
+    widths, held = [], 0
+    for seed in range(12):
+        found = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
+        lower, upper = found.interval()
+        widths.append((upper - lower) / (2 * 1.96 * errors))
+        held += bool(((lower <= true) & (true <= upper)).all())
+        assert (found.noise() < (upper - lower) / 2).all()
+        assert np.abs(found.values - true).max() < 2 * found.noise().max()
+    assert held >= 11
+    assert np.median(widths) < 2.5
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_the_noise_of_a_fit_is_that_of_noise_drawn_again(cost) -> None:
+    """The half-widths by noise alone against a simulation about the released numbers."""
+    data = plain(20_000, 3)
+    released = curator(data, "again", cost).linear_regression(within=WITHIN, **cost).error_model
+    step, slopes = np.array(released.gradient.sums), []
+    for _ in range(400):
+        noise = RNG.normal(size=len(step)) * released.gradient.deviation
+        products = RNG.normal(size=len(released.products.sums)) * released.products.deviation
+        sums = zip(released.products.sums, products.tolist(), strict=True)
+        again = replace(
+            released,
+            products=replace(released.products, sums=tuple(round(a + b) for a, b in sums)),
+            gradient=replace(released.gradient, sums=tuple((step + noise).tolist())),
+        )
+        slopes.append(again.parts(0.95, None).middle)
+    parts = released.parts(0.95, None)
+    # Half-widths are of five-hundredths or so for each of four numbers: some 2.6 to 3.3 deviations.
+    ratio = parts.noise / np.std(slopes, axis=0)
+    assert 2.2 < ratio.min() < ratio.max() < 4.2
+    assert not parts.allowance.any()
+
+
+def test_the_card_and_json_show_noise_apart() -> None:
+    data = plain(20_000, 2)
+    found = curator(data, "card", COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+    lines = str(found).splitlines()
+    assert "noise" in lines[1]
+    assert lines[3].count("±") == 1
+    half = found.noise()
+    lower, upper = found.interval(tail=None)
+    assert half == pytest.approx((upper - lower) / 2)
+    assert f"± {half[1]:,.3g}" in lines[3]
+    written = json.loads(found.to_json())
+    assert written["noise"] == pytest.approx(half.tolist())
+
+
+def test_clipped_gradients_and_lost_products_widen() -> None:
+    data = plain(20_000, 2)
+    found = curator(data, "more", COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+    released = found.error_model
+    before = released.parts(0.95, 3).allowance
+    more = replace(released, gradient=replace(released.gradient, outside=1000))
+    assert (more.parts(0.95, 3).allowance > 2 * before).all()
+    lost = replace(released, products=replace(released.products, lost=1 << 14))
+    assert (lost.parts(0.95, 3).allowance > before).all()
+    most = replace(released, products=replace(released.products, lost=1 << 40))
+    assert np.isfinite(most.parts(0.95, 3).allowance).all()
+    assert most.parts(0.95, 2).allowance == pytest.approx(most.parts(0.95, 2.0001).allowance, rel=1)
+
+
+def test_noise_that_may_hide_a_direction_leaves_no_bound() -> None:
+    released = curator(plain(20_000, 2), 1, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+    model = released.error_model
+    noisy = replace(model.products, deviation=40 * model.products.deviation)
+    for tail in (None, 3):
+        assert np.isinf(replace(model, products=noisy).parts(0.95, tail).noise).all()
+
+
+def test_many_gradients_far_out_refute_the_tail() -> None:
+    released = curator(plain(20_000, 2), 1, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+    model = released.error_model
+    far = replace(model.gradient, radius=30 * model.gradient.radius, outside=120)
+    assert np.isinf(replace(model, gradient=far).parts(0.95, 3).noise).all()
+    assert np.isfinite(replace(model, gradient=far).parts(0.95, 1.01).noise).all()
+    assert np.isfinite(replace(model, gradient=far).parts(0.95, None).noise).all()
+
+
+def test_what_positive_products_that_lack_change() -> None:
+    """[regression.9] (iv): at any positive matrix of a size, the extreme ones of rank one too."""
+    tight = 0.0
+    for trial in range(2000):
+        size = int(RNG.integers(1, 5))
+        most = float(RNG.choice([0.1, 1.0, 20.0]))
+        roots = RNG.normal(size=(size, 1 if trial % 2 else size))
+        lacking = roots @ roots.T
+        lacking *= most / np.linalg.eigvalsh(lacking)[-1]
+        way, gradient = RNG.normal(size=(2, size))
+        if trial % 4 == 1:
+            way = gradient.copy()
+        change = way @ (np.linalg.solve(np.eye(size) + lacking, gradient) - gradient)
+        lengths = np.linalg.norm(way) * np.linalg.norm(gradient)
+        bound = most / (1 + most) / 2 * (abs(way @ gradient) + lengths)
+        assert abs(change) <= bound * (1 + 1e-9)
+        tight = max(tight, abs(change) / bound)
+    assert tight > 0.99
+
+
+def test_no_column_that_is_kept_leaves_the_mean() -> None:
+    data = np.column_stack([np.full(40_000, 7.0), RNG.normal(3, 1, size=40_000)])
+    found = curator(data, "none", COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+    assert found.values[1] == 0
+    assert found.values[0] == pytest.approx(3, abs=0.05)
+    lower, upper = found.interval()
+    assert lower[0] < data[:, 1].mean() < upper[0]
+    assert upper[1] > 1e300
