@@ -34,9 +34,9 @@ from modicum.statistics.found_range import NATS, find_octave, power_of_two
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pairs import PairSetting, octaves_of, pair_of
 from modicum.statistics.person_mean import (
-    RatioParts,
     PeopleSchedule,
     RatioErrorModel,
+    RatioParts,
     centred_ratio,
 )
 from modicum.statistics.split import expected_records
