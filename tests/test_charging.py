@@ -303,7 +303,20 @@ def test_options_are_written_as_they_were(statistic) -> None:
     assert repr(row.options[0]) == OPTIONS_IN_LEDGERS[statistic]
 
 
+OF_SAMPLES = {
+    "mean": "SampleOption(clusters='clip')",
+    "median": "SampleQuantileOption(q=Fraction(1, 2), level=0.95)",
+}
+
+
+@pytest.mark.parametrize("statistic", OF_SAMPLES)
+def test_options_of_samples_are_written_as_they_were(statistic) -> None:
+    rows = [row for row in REGISTRY if row.statistic == statistic]
+    assert OF_SAMPLES[statistic] in {repr(option) for row in rows for option in row.options}
+
+
 def test_every_kind_of_option_has_its_text_in_ledgers() -> None:
     kinds = {repr(option).partition("(")[0] for row in REGISTRY for option in row.options}
-    known = {text.partition("(")[0] for text in OPTIONS_IN_LEDGERS.values()}
+    texts = [*OPTIONS_IN_LEDGERS.values(), *OF_SAMPLES.values()]
+    known = {text.partition("(")[0] for text in texts}
     assert kinds == {*known, "BinsOption"}
