@@ -74,10 +74,12 @@ def test_no_clipped_row_exceeds_the_bound(row_norm, share) -> None:
     assert all(size(row_norm, vector) <= bound for vector in clipped)
     beyond = row_norm.sizes(vectors) > bound
     assert np.array_equal(clipped[~beyond], vectors[~beyond])
-    # A shrunk row keeps its direction, and fills the bound but for rounding to integers.
+    # A shrunk row keeps its direction, and fills the bound; of so few units that their fourth
+    # powers are coarse, one in six may still be too long, and counts for nothing.
     factor = clipped[:, :1] / ONE
     assert np.abs(clipped - factor * vectors).max() < 8
-    assert (row_norm.sizes(clipped)[beyond] > 0.88 * bound).all()
+    filled = row_norm.sizes(clipped)[beyond] > 0.9 * bound
+    assert filled.all() if share < 3000 else filled.mean() > 5 / 6
 
 
 @pytest.mark.parametrize("row_norm", ROW_NORMS, ids=str)
