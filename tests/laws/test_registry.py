@@ -14,6 +14,7 @@ from modicum.array_release import ArrayEstimate
 from modicum.audit.trail import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.norm_ball import RadialMechanism
 from modicum.papers.asi2020 import FitsOption
 from modicum.papers.registry import PAPERS
 from modicum.privacy.accountant import total
@@ -208,7 +209,10 @@ def test_every_sampler_matches_its_law(row, kind) -> None:
     halted = Run(query, event_of(query.budget), Remembered((1.0, 3.0, 3.0, -8.0)))
     entropy = SeededEntropy(f"{row.statistic} {row.method} {kind}")
     while halted.waiting is not None:
-        assert audit.fit(halted.waiting, 1000, entropy) > 1e-4
+        # A ball about a vector of many units has too many outcomes to list; that of few units is
+        # compared in tests/mechanisms.
+        if not isinstance(halted.waiting, RadialMechanism):
+            assert audit.fit(halted.waiting, 1000, entropy) > 1e-4
         counting = halted.trail[-1][0] == "count"
         # A large count leads into the branches with a centre from a subsample.
         halted.give((20_000,) if counting else halted.waiting.sample(entropy))
