@@ -500,3 +500,17 @@ def test_options_of_groups_that_do_not_fit(
 def test_drawn_keys_have_no_cost_in_rho(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
     drawn = ["--by", "firm", "--key-epsilon", "0.5", "--key-delta", "1e-6"]
     assert "--epsilon too" in refusal(capsys, "count", firms, "--rho", "1", *drawn)
+
+
+def test_groups_by_several_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sales.csv"
+    rows = ["region,year,x"] + ["N,2024,1", "S,2025,2", "N,2025,3"] * 500
+    path.write_text("\n".join(rows), "utf-8")
+    words = ["count", str(path), "--epsilon", "100", "--by", "region", "--by", "year"]
+    out = answer(capsys, *words, "--keys", "N,S", "--keys", "2024,2025", "--json")
+    groups = json.loads(out)["groups"]
+    found = {tuple(each["key"]): each["release"]["value"] for each in groups}
+    assert found == {("N", "2024"): 500, ("N", "2025"): 500, ("S", "2024"): 0, ("S", "2025"): 500}
+    drawn = answer(capsys, *words, "--key-epsilon", "5", "--key-delta", "1e-6")
+    assert "(S, 2025)" in drawn
+    assert "once for each --by" in refusal(capsys, *words, "--keys", "N,S")

@@ -250,12 +250,18 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
     """Add --by and the options that say which groups there are."""
     group = parser.add_argument_group("groups")
     group.add_argument(
-        "--by", metavar="COLUMN", help="release one answer for every key in this column"
+        "--by",
+        metavar="COLUMN",
+        action="append",
+        help="release one answer for every key in this column; may be given again: keys are then "
+        "combinations",
     )
     group.add_argument(
         "--keys",
         metavar="A,B,...",
-        help="the keys: known beforehand, not taken from the data; other rows are left out",
+        action="append",
+        help="the keys: known beforehand, not taken from the data; other rows are left out; once "
+        "for each --by",
     )
     group.add_argument(
         "--key-epsilon",

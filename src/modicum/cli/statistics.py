@@ -320,20 +320,22 @@ def _released(
         else:
             views = chosen_views(arguments)
             seen = reduce(lambda table, view: view_of(table, view, unit), views, source)
-            read = _KEYS.get(seen.check_label(arguments.by) or "text", str)
-            options["keys"] = [read(key) for key in keys]
+            read = [_KEYS.get(seen.check_label(by) or "text", str) for by in arguments.by]
+            lists = [[to(key) for key in some] for to, some in zip(read, keys, strict=True)]
+            several = len(lists) > 1
+            options["keys"] = dict(zip(arguments.by, lists, strict=True)) if several else lists[0]
     curator, counted = charged_curator(arguments, source, unit if said else None, cost)
     curator = viewed(curator, arguments)
     account = "not counted against any budget"
     if not options:
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
-    groups = curator.group_by(arguments.by, **options).run(query)
+    groups = curator.group_by(*arguments.by, **options).run(query)
     return groups if counted else groups.under(account)
 
 
-def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
-    """Read the keys, or the budget for drawing them."""
+def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[list[str]]:
+    """Read the keys of each column, or the budget for drawing them."""
     keys, epsilon, delta = arguments.keys, arguments.key_epsilon, arguments.key_delta
     drawn = epsilon is not None or delta is not None
     if arguments.by is None:
@@ -343,7 +345,9 @@ def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
     if (keys is None) != drawn:
         raise InvalidArgument("--by needs either --keys, or --key-epsilon and --key-delta")
     if not drawn:
-        return str(keys).split(",")
+        if len(keys) != len(arguments.by):
+            raise InvalidArgument("--keys is given once for each --by")
+        return [each.split(",") for each in keys]
     if epsilon is None or delta is None:
         raise InvalidArgument("--key-epsilon and --key-delta go together")
     if arguments.rho is not None:
