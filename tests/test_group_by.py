@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import modicum as mo
+from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
 from modicum.group_by import GroupBy
 from modicum.privacy.accountant import total
@@ -428,3 +429,71 @@ def test_the_keys_of_a_query_belong_to_its_columns(tmp_path) -> None:
     assert one == curator.group_by("region", "year", keys=[("N", 2024)]).count(epsilon=1)
     with pytest.raises(mo.KeyReusedError):
         curator.group_by("year", "region", keys=[(2024, "N")]).count(epsilon=1)
+
+
+# Several numbers of each group.
+
+ASKED = {
+    "quantiles": (
+        ask.quantiles("x", q=[0.25, 0.75], epsilon=100),
+        lambda x: np.quantile(x, [0.25, 0.75]),
+    ),
+    "histogram": (
+        ask.histogram("x", edges=[0, 1000, 3000], epsilon=100),
+        lambda x: np.histogram(x, [0, 1000, 3000])[0],
+    ),
+    "drawn": (ask.histogram("x", bins=2, epsilon=100), lambda x: [len(x) / 2] * 2),
+    "cdf": (ask.cdf("x", points=[500], epsilon=100), lambda x: [(x <= 500).mean()]),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_several_numbers_of_each_group(sales, name) -> None:
+    query, truth = ASKED[name]
+    found = sales.group_by("region", keys=["N", "S", "W"]).run(query)
+    assert isinstance(found, mo.GroupedArrayRelease)
+    for key in ("N", "S"):
+        expected = truth(SALES[SALES.region == key].x.to_numpy())
+        assert found[key].values == pytest.approx(expected, rel=0.05, abs=5)
+    assert not found["N"].unit.whole
+    assert found["N"].event == found.event
+
+
+def test_many_groups_and_persons_have_several_numbers() -> None:
+    table = pd.DataFrame(
+        {"g": np.arange(30_000) % 100, "x": np.arange(30_000.0), "p": range(30_000)}
+    )
+    for unit in (None, mo.unit_of("p", max_rows=1)):
+        guarded = mo.Curator(table, budget=mo.pure(200), unit=unit)
+        found = guarded.group_by("g", keys=range(100)).quantiles("x", q=[0.5], epsilon=100)
+        middles = [release.values[0] for release in found.values()]
+        assert middles == pytest.approx([15_000] * 100, rel=0.05)
+        assert "and 70 more: frame() has all" in str(found)
+        assert len(found.frame()) == 100
+
+
+def test_several_numbers_are_shown_stored_and_told() -> None:
+    guarded = mo.Curator(SALES, budget=mo.pure(1000))
+    groups = guarded.group_by("region", "year", keys=[("N", 2024), ("S", 2025)])
+    found = groups.histogram("x", edges=[0, 1000, np.inf], epsilon=100)
+    assert list(found.frame().columns) == [
+        "region", "year", "left", "right", "value", "lower", "upper", "usable"
+    ]  # fmt: skip
+    assert "  (N, 2024)  1,000    inf" in str(found)
+    assert from_text(to_text(found)) == found
+    assert json.loads(found.to_json())["groups"][0]["release"]["axes"][0]["right"] == [1000, "inf"]
+    assert repr(found) == "GroupedArrayRelease(histogram of 'x' by ('region', 'year'), 2 groups)"
+    wide = groups.cdf("x", points=range(0, 3000, 100), epsilon=100)
+    assert "and 30 more numbers: frame() has all" in str(wide)
+    both = groups.release(n=ask.count(epsilon=1), q=ask.quantiles("x", q=[0.5], epsilon=1))
+    assert [type(each).__name__ for each in both.values()] == [
+        "GroupedRelease", "GroupedArrayRelease"
+    ]  # fmt: skip
+
+
+def test_several_columns_together_are_for_whole_tables() -> None:
+    groups = mo.Curator(SALES, budget=mo.pure(1)).group_by("region", keys=["N"])
+    with pytest.raises(mo.InvalidArgument, match="takes several together"):
+        groups.covariance(["x", "p"], epsilon=1)
+    with pytest.raises(mo.InvalidArgument, match="takes several together"):
+        groups.run(ask.mean_vector(["x", "p"], epsilon=1))

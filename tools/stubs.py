@@ -38,7 +38,7 @@ HEAD = '"""{what}; written by ``python -m tools.stubs``."""\n'
 ALWAYS = """
 from typing import Any
 from modicum.array_release import ArrayRelease
-from modicum.array_release import GroupedRelease
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Release
@@ -85,7 +85,7 @@ def stubs() -> dict[Path, str]:
         "query/__init__.pyi": "\n".join([_head(query), imports, QUERY, _listed(query), questioned]),
         "one_shot.pyi": HEAD.format(what="Functions of a table") + imports + "\n" + functions,
         "methods.pyi": HEAD.format(what="Methods of a curator and of its groups")
-        + f"{imports}\nONE_NUMBER: str\n{classes}",
+        + f"{imports}\nONE_COLUMN: str\n{classes}",
         "plan/__init__.pyi": "\n".join(
             [_head(plan), imports, *sorted(guessed), PLAN, _listed(plan), plans]
         ),

@@ -17,7 +17,7 @@ __version__ = VERSION
 _SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
 _HOMES = {
     "modicum.answering": {"describe"},
-    "modicum.array_release": {"ArrayRelease", "GroupedRelease", "Intervals"},
+    "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.description": {"Description"},
     "modicum.difference": {"Difference"},
@@ -36,6 +36,7 @@ _HOMES = {
     },
     "modicum.sources.files": {"csv_file"},
     "modicum.group_by": {"GroupBy"},
+    "modicum.grouped_release": {"GroupedArrayRelease", "GroupedRelease"},
     "modicum.one_shot": {*CHAPTERS},
     "modicum.privacy.accountant": {
         "Filter",

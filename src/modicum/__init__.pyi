@@ -15,7 +15,6 @@ from modicum import shuffle as shuffle
 from modicum import theory as theory
 from modicum.answering import describe as describe
 from modicum.array_release import ArrayRelease as ArrayRelease
-from modicum.array_release import GroupedRelease as GroupedRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.curator import Curator as Curator
 from modicum.description import Description as Description
@@ -32,6 +31,8 @@ from modicum.errors import ModicumWarning as ModicumWarning
 from modicum.errors import SourceError as SourceError
 from modicum.errors import UnsupportedData as UnsupportedData
 from modicum.group_by import GroupBy as GroupBy
+from modicum.grouped_release import GroupedArrayRelease as GroupedArrayRelease
+from modicum.grouped_release import GroupedRelease as GroupedRelease
 from modicum.interop.sklearn import PCA as PCA
 from modicum.interop.sklearn import LinearRegression as LinearRegression
 from modicum.interop.sklearn import RobustScaler as RobustScaler
@@ -98,6 +99,7 @@ __all__ = [
     "Difference",
     "Filter",
     "GroupBy",
+    "GroupedArrayRelease",
     "GroupedRelease",
     "Interval",
     "Intervals",

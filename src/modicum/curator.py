@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from modicum.array_release import GroupedRelease
 from modicum.charging import (
     PendingCharge,
     accountant_for,
@@ -24,13 +23,14 @@ from modicum.description import Asked, Description
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_by import GroupBy, checked_keys, key_event
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.methods import Statistics
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
-from modicum.release import Record, Release, TranscriptEntry, plain
+from modicum.release import Record, TranscriptEntry, plain
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, LiveRun, row_costs, run, run_before, run_groups
 from modicum.runtime.steps import Steps
@@ -385,9 +385,9 @@ class Curator(Statistics):
         Returns
         -------
         GroupBy
-            It has the curator's methods for statistics of one number (not ``quantiles``,
-            ``histogram`` and ``cdf``), and ``release``; each release is a
-            :class:`GroupedRelease`.
+            It has the curator's methods for statistics of one column, and ``release``; each
+            release is a :class:`GroupedRelease`, of several numbers (``quantiles``,
+            ``histogram``, ``cdf``) a :class:`GroupedArrayRelease`.
 
         Raises
         ------
@@ -488,7 +488,7 @@ class Curator(Statistics):
 
     def _find_groups(
         self,
-        queries: Mapping[str, Query[Release]],
+        queries: Mapping[str, Query[Any]],
         unit: Unit,
         by: str,
         keys: Sequence[Hashable],
@@ -513,16 +513,16 @@ class Curator(Statistics):
         keys: tuple[Hashable, ...],
         selection: TranscriptEntry | None,
         unit: Unit,
-        queries: Mapping[str, Query[Release]],
+        queries: Mapping[str, Query[Any]],
         *,
         find: bool,
-    ) -> Mapping[str, GroupedRelease]:
+    ) -> Mapping[str, Any]:
         queries = {name: query.for_unit(unit) for name, query in queries.items()}
         find = find and len(keys) > 1
         told: dict[str, object] = {"finds": "groups"} if find else {}
         asked = {"by": by, "keys": [repr(key) for key in keys], **told}
         with self._charging(queries, unit, **asked) as pending:
-            done: Mapping[str, GroupedRelease] | None = pending.done
+            done: Mapping[str, Any] | None = pending.done
             if done is not None:
                 return done
             charge, before, parts, payer = pending.charge, None, {}, None
@@ -545,7 +545,7 @@ class Curator(Statistics):
                     runs[payer].transcript[:0] = before.transcript
             found = before and before.found
             grouped = {
-                name: GroupedRelease(
+                name: (GroupedArrayRelease if query.several else GroupedRelease)(
                     statistic=query.statistic,
                     column=query.column,
                     by=self._source.joined or by,

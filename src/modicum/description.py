@@ -14,8 +14,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from modicum import query as ask
-from modicum.array_release import ArrayRelease, GroupedRelease
+from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
+from modicum.grouped_release import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit

@@ -8,11 +8,12 @@ from datetime import date
 from decimal import Decimal
 from itertools import product
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from modicum.array_release import GroupedRelease
+from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument, no_attribute
-from modicum.methods import ONE_NUMBER, GroupStatistics
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.methods import ONE_COLUMN, GroupStatistics
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import ApproxDP
 from modicum.release import Release, TranscriptEntry
@@ -21,7 +22,7 @@ from modicum.sources.labels import plain_label
 from modicum.summaries.base import Columns
 
 By = str | tuple[str, ...]
-Answering = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
+Answering = Callable[[Mapping[str, Query[Any]]], Mapping[str, Any]]
 
 
 class GroupBy(GroupStatistics):
@@ -55,19 +56,27 @@ class GroupBy(GroupStatistics):
         self.selection = selection
         self._answer = answer
 
-    def run(self, query: Query[Release]) -> GroupedRelease:
-        """Answer one query made with :mod:`modicum.query` for every group."""
-        return self.release(answer=query)["answer"]
+    @overload
+    def run(self, query: Query[Release]) -> GroupedRelease: ...
 
-    def release(self, **queries: Query[Release]) -> Mapping[str, GroupedRelease]:
+    @overload
+    def run(self, query: Query[ArrayRelease]) -> GroupedArrayRelease: ...
+
+    def run(self, query: Query[Any]) -> GroupedRelease | GroupedArrayRelease:
+        """Answer one query made with :mod:`modicum.query` for every group."""
+        found: GroupedRelease | GroupedArrayRelease = self.release(answer=query)["answer"]
+        return found
+
+    def release(self, **queries: Query[Any]) -> Mapping[str, Any]:
         """Answer several queries for every group, in the passes of the slowest one.
 
         Parameters, cost and errors are those of :meth:`Curator.release`: the sum of the queries'
-        costs, once for all groups.
+        costs, once for all groups. Each answer is a :class:`GroupedRelease`, or a
+        :class:`GroupedArrayRelease` if the query asks for several numbers.
         """
         for name, query in queries.items():
-            if query.several:
-                message = ONE_NUMBER.format(name=query.statistic)
+            if query.several and isinstance(query.place, Columns):
+                message = ONE_COLUMN.format(name=query.statistic)
                 raise InvalidArgument(f"{name}: {message}")
             if isinstance(query.place, Columns):
                 raise InvalidArgument(

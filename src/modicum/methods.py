@@ -7,19 +7,20 @@ in ``methods.pyi``, which ``python -m tools.stubs`` writes.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from modicum import query as ask
-from modicum.array_release import GroupedRelease
+from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
-from modicum.release import Release
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.signature import asked, dressed, released_as
 from modicum.statistics.contents import CHAPTERS
 
-ONE_NUMBER = (
-    "groups are asked for one number each, and {name} gives several; ask for each of them with a "
-    "query of its own"
+ONE_COLUMN = (
+    "groups are asked for statistics of one column each, and {name} takes several together; ask "
+    "for each of them with a query of its own"
 )
 
 
@@ -39,19 +40,20 @@ class _Method:
 def _method(home: type, name: str) -> Callable[..., Any]:
     """Turn a query function into a method with the same arguments of what has ``run``.
 
-    For groups, a method of a query of several numbers says why that cannot be answered.
+    For groups, a method of a query of several columns says why that cannot be answered.
     """
     question = getattr(ask, name)
     owner, returns = "Curator", released_as(question)
     if home is GroupStatistics:
-        if returns is not Release:
+        if next(iter(inspect.signature(question).parameters)) == "columns":
 
             def refused(_self: Any, *_: object, **__: object) -> Any:
-                raise InvalidArgument(ONE_NUMBER.format(name=name))
+                raise InvalidArgument(ONE_COLUMN.format(name=name))
 
-            refused.__doc__ = f"Refuse: groups are asked for one number each, not for a {name}."
+            refused.__doc__ = f"Refuse: groups are asked for one column each, not for a {name}."
             return refused
-        owner, returns = "GroupBy", GroupedRelease
+        of_numbers = returns is ArrayRelease
+        owner, returns = "GroupBy", GroupedArrayRelease if of_numbers else GroupedRelease
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self.run(asked(question, "", args, kwargs))

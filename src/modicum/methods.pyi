@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from modicum.array_release import ArrayRelease, GroupedRelease
+from modicum.array_release import ArrayRelease
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.privacy.budget import Budget, Number
 from modicum.release import Release
 from modicum.statistics.monotone_statistic import MonotoneStatistic
 from modicum.statistics.split import Clusters
 from modicum.statistics.vector_statistic import Sensitivities
 
-ONE_NUMBER: str
+ONE_COLUMN: str
 
 class Statistics:
     """The methods of a curator that release one statistic."""
@@ -467,6 +468,21 @@ class Statistics:
 
 class GroupStatistics:
     """The methods of groups that release one statistic of each."""
+    def cdf(
+        self,
+        column: str | None = None,
+        *,
+        points: Sequence[float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> GroupedArrayRelease:
+        """Release the share of values up to each of some public points.
+
+        Parameters are those of :func:`modicum.cdf`.
+        """
+
     def count(
         self,
         column: str | None = None,
@@ -509,6 +525,23 @@ class GroupStatistics:
         """Release the geometric mean of a column of positive values, with no bounds to guess.
 
         Parameters are those of :func:`modicum.geometric_mean`.
+        """
+
+    def histogram(
+        self,
+        column: str | None = None,
+        *,
+        edges: Sequence[float] | None = None,
+        bins: int | None = None,
+        within: tuple[float, float] | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> GroupedArrayRelease:
+        """Release the number of values in each bin, between public edges or between quantiles.
+
+        Parameters are those of :func:`modicum.histogram`.
         """
 
     def huber(
@@ -662,6 +695,23 @@ class GroupStatistics:
         """Release the q-quantile of a column, with no bounds to guess.
 
         Parameters are those of :func:`modicum.quantile`.
+        """
+
+    def quantiles(
+        self,
+        column: str | None = None,
+        *,
+        q: Sequence[Number],
+        within: tuple[float, float] | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> GroupedArrayRelease:
+        """Release several quantiles of a column at once, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.quantiles`.
         """
 
     def ratio(

@@ -18,10 +18,11 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from modicum.array_release import ArrayRelease, Axis, GroupedRelease
+from modicum.array_release import ArrayRelease, Axis
 from modicum.errors import LedgerCorrupt
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
 from modicum.release import Release, TranscriptEntry
@@ -56,6 +57,7 @@ _OURS: tuple[type, ...] = (
     RangeDP,
     ZCDP,
     TranscriptEntry,
+    GroupedArrayRelease,
     GroupedRelease,
     Lattice,
     LogLattice,

@@ -513,4 +513,9 @@ def test_groups_by_several_columns(tmp_path: Path, capsys: pytest.CaptureFixture
     assert found == {("N", "2024"): 500, ("N", "2025"): 500, ("S", "2024"): 0, ("S", "2025"): 500}
     drawn = answer(capsys, *words, "--key-epsilon", "5", "--key-delta", "1e-6")
     assert "(S, 2025)" in drawn
+    middle = ["quantiles", str(path), "x", "--q", "0.25,0.75", "--epsilon", "100"]
+    out = answer(capsys, *middle, "--by", "region", "--keys", "N,S")
+    assert out.splitlines()[1].split() == ["key", "q", "value", "95", "%", "interval"]
+    found = json.loads(answer(capsys, *middle, "--by", "region", "--keys", "N,S", "--json"))
+    assert len(found["groups"][1]["release"]["lower"]) == 2
     assert "once for each --by" in refusal(capsys, *words, "--keys", "N,S")

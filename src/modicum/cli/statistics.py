@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from functools import reduce
@@ -17,7 +17,7 @@ from inspect import Parameter
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
-from modicum.array_release import ArrayRelease, GroupedRelease
+from modicum.array_release import ArrayRelease
 from modicum.cli.options import (
     Output,
     add_cost,
@@ -40,6 +40,7 @@ from modicum.cli.options import (
     whole,
 )
 from modicum.errors import InvalidArgument
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.plan.shapes import ShapeName
 from modicum.plan.statistics import find_words, plan_of
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
@@ -51,7 +52,7 @@ from modicum.statistics.registry import STATISTICS
 from modicum.statistics.spec import Declaration, Planned, Row
 
 Parameters = Mapping[str, Parameter]
-AnyRelease = Release | ArrayRelease | GroupedRelease
+AnyRelease = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease
 
 
 _USUAL = (0.95, "auto")  # the level and the tail of the interval that a release shows by itself
@@ -149,7 +150,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
     add_data(parser, column="?" if statistic.name == "count" else None)
     add_views(parser)
     _add_options(parser, statistic, parameters)
-    if signature.return_annotation == "Query[Release]":
+    if column == "column":
         add_groups(parser)
     add_cost(parser)
     add_output(parser, drawn="level" in parameters, tail=statistic.tail)
@@ -305,8 +306,7 @@ def _released(
     if cost is None:
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     query = question(cost)
-    # A verb whose answer is an array has no options for groups.
-    grouped = not query.several
+    grouped = "by" in arguments  # a verb of several columns has no options for groups
     keys = _chosen_keys(arguments) if grouped else []
     source = opened(arguments)
     unit = chosen_unit(arguments)
@@ -330,7 +330,7 @@ def _released(
     if not options:
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
-    groups = curator.group_by(*arguments.by, **options).run(query)
+    groups: GroupedRelease = curator.group_by(*arguments.by, **options).run(query)
     return groups if counted else groups.under(account)
 
 
@@ -377,8 +377,9 @@ def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
 
 def _record(release: AnyRelease, level: float, tail: Tail) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(release.to_json())
-    if isinstance(release, GroupedRelease):
-        for group, each in zip(record["groups"], release.values(), strict=True):
+    if isinstance(release, GroupedRelease | GroupedArrayRelease):
+        releases: Iterable[Release | ArrayRelease] = release.values()
+        for group, each in zip(record["groups"], releases, strict=True):
             group["release"] |= _interval(each, level, tail)
     elif isinstance(release, ArrayRelease) or (level, tail) != _USUAL:
         record |= _interval(release, level, tail)

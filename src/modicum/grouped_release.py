@@ -1,0 +1,325 @@
+"""The records of groups: one release, or one of several numbers, for each key."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Generic, Self, TypeVar
+
+from modicum.array_release import ArrayRelease, written_end, written_label
+from modicum.difference import Difference
+from modicum.errors import InvalidArgument
+from modicum.privacy.event import Event
+from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.release import (
+    HTML,
+    Release,
+    Tail,
+    TranscriptEntry,
+    check_confidence,
+    found_groups_words,
+    native_table,
+    note_text,
+    plain,
+    sealed,
+    view_line,
+)
+
+_SHOWN = 30  # lines of the summary
+_NAMED = 8  # keys in a note
+_NOTES = 4
+R = TypeVar("R", bound=Release | ArrayRelease)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Groups(Mapping[Any, R], Generic[R]):
+    """What the records of all groups share; a mapping from key to release."""
+
+    statistic: str
+    column: str | None
+    by: str | tuple[str, ...]
+    releases: Mapping[Any, R]
+    event: Event
+    unit: Unit
+    selection: TranscriptEntry | None
+    engine: str
+    account: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether the answer of any group can be used; each group says so for itself."""
+        return not self.releases or any(release.usable for release in self.releases.values())
+
+    def __getitem__(self, key: Hashable) -> R:
+        return self.releases[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.releases)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def under(self, account: str) -> Self:
+        """Return the same releases with another text on which budget was charged."""
+        releases = {key: replace(each, account=account) for key, each in self.releases.items()}
+        return replace(self, releases=releases, account=account)
+
+    @abstractmethod
+    def _rows(
+        self, keys: Sequence[Any], level: float, tail: Tail
+    ) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+        """Names of labels besides the keys; and rows of a key, labels, value, ends, usable."""
+
+    def frame(self) -> Any:
+        """Return a table with the columns key, value, lower, upper (the 95 % interval) and usable.
+
+        Keys of several columns are in columns of their names. Of several numbers there is a row for
+        each, with its labels after the key.
+        It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
+        PyArrow, or pandas). Data of any other kind get a list of dicts.
+        """
+        names, rows = self._rows(list(self), 0.95, "auto")
+        labels: list[Any] = [key for key, *_ in rows]
+        keys = {"key": labels}
+        if isinstance(self.by, tuple):
+            keys = {name: [key[place] for key in labels] for place, name in enumerate(self.by)}
+        places = enumerate((*names, "value", "lower", "upper", "usable"), start=1)
+        columns = {name: [row[place] for row in rows] for place, name in places}
+        return native_table({**keys, **columns}, self.engine)
+
+    def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
+        """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
+        check_confidence(level, tail)
+        of = self.column if self.column is not None else "rows"
+        names, found = self._rows(list(self)[:_SHOWN], level, tail)
+        rows = [("key", *names, "value", f"{100 * level:g} % interval")]
+        for key, *labels, value, lower, upper, usable in found[:_SHOWN]:
+            mark = "" if usable else f"  not usable ({self.releases[key].code})"
+            ends = f"[{written_end(lower)}, {written_end(upper)}]{mark}"
+            rows.append((_key(key), *map(written_label, labels), f"{value:,.6g}", ends))
+        wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+        lost = sum(not release.usable for release in self.releases.values())
+        lines = [
+            f"{self.statistic} of {of} by {self._by}: {len(self)} group{'s' * (len(self) != 1)}"
+            + (f", {lost if self.usable else 'all'} without a usable answer" if lost else "")
+        ]
+        for key, *numbers, ends in rows:
+            cells = [f"{cell:>{size}}" for cell, size in zip(numbers, wide[1:], strict=True)]
+            lines.append("  ".join([f"  {key:{wide[0]}}", *cells, ends]))
+        if len(self) > _SHOWN:
+            lines.append(f"  and {len(self) - _SHOWN} more: frame() has all")
+        elif len(found) > _SHOWN:
+            lines.append(f"  and {len(found) - _SHOWN} more numbers: frame() has all")
+        return "\n".join([*lines, *self._terms()])
+
+    def _terms(self) -> list[str]:
+        keys = "given" if self.selection is None else f"drawn, for {self.selection.event}"
+        lines = [
+            f"  cost     {self.event} for {self.unit}, all groups together ({NEIGHBOURS}; "
+            f"swap: {self.event.swapped()})",
+            f"  keys     {keys}",
+            *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
+            *(view_line(each, 9) for each in self._views()),
+            f"  account  {self.account}",
+        ]
+        steps = {release.step_words for release in self.releases.values()} - {""}
+        lines += [f"  step     {words}" for words in sorted(steps)]
+        notes: dict[str, list[str]] = {}
+        for key, release in self.releases.items():
+            if release.status != "ok":
+                notes.setdefault(release.status, []).append(_key(key))
+        for status, keys_of in list(notes.items())[:_NOTES]:
+            more = f" and {len(keys_of) - _NAMED} more" if len(keys_of) > _NAMED else ""
+            words = f"{', '.join(keys_of[:_NAMED])}{more}: {status}"
+            lines.append(note_text("  note     ", words))
+        if len(notes) > _NOTES:
+            lines.append(f"  and {len(notes) - _NOTES} other notes, each in its release's status")
+        if not all(release.private for release in self.releases.values()):
+            lines.append("  WARNING  test entropy, not private")
+        return lines
+
+    def _groups_found(self) -> list[int]:
+        """In how many groups a person counts, if that was found: with all keys, or with these."""
+        found = {release.groups_found for release in self.releases.values()}
+        if self.selection is not None:
+            found.add(self.selection.parameters.get("most groups"))  # type: ignore[arg-type]
+        return [each for each in found if each is not None]
+
+    @property
+    def _by(self) -> str:
+        return self.by if isinstance(self.by, str) else ", ".join(self.by)
+
+    def _views(self) -> tuple[str, ...]:
+        return next((release.view for release in self.releases.values()), ())
+
+    def explain(self) -> str:
+        """Describe every draw of every group."""
+        parts = [str(self)]
+        if self.selection is not None:
+            drawn = self.selection
+            parts.append(f"The keys were drawn: {drawn.mechanism}  [{drawn.event}]")
+        parts += [f"{self._by} = {_key(key)}\n{each.explain()}" for key, each in self.items()]
+        return "\n\n".join(parts)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write everything as one JSON object (``schema: modicum.grouped/2``).
+
+        ``groups`` is a list, in order, of objects with ``key`` and ``release``; ``usable`` is
+        whether the answer of any can be used.
+        """
+        json = import_module("json")
+        record = {
+            "schema": "modicum.grouped/2",
+            "statistic": self.statistic,
+            "column": self.column,
+            "by": plain(self.by),
+            "cost": str(self.event),
+            "keys": "given" if self.selection is None else str(self.selection.event),
+            "usable": self.usable,
+            "groups": [
+                {"key": plain(key), "release": json.loads(release.to_json())}
+                for key, release in self.releases.items()
+            ],
+        }
+        text: str = json.dumps(record, indent=indent, allow_nan=False)
+        return text
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.statistic} of {self.column!r} by {self.by!r}, "
+            f"{len(self)} groups)"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{str(self).translate(HTML)}</pre>"
+
+
+@sealed
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupedRelease(Groups[Release]):
+    """One statistic of every group: a mapping from key to :class:`Release`.
+
+    Every row is in one group at most, so all groups together cost what one of them costs.
+
+    Attributes
+    ----------
+    statistic : str
+        ``"mean"``, ``"sum"``, ...
+    column : str or None
+        The column, ``None`` for rows.
+    by : str or tuple of str
+        The column of keys, or several: then a key is a tuple.
+    releases : mapping
+        Key to release, in the order of the keys.
+    event : Event
+        What all groups together cost the privacy unit.
+    unit : Unit
+        Who is protected.
+    selection : TranscriptEntry or None
+        The draw of the keys; ``None`` if the keys were given. Its cost is not part of ``event``.
+    engine : str
+        Which engine read the data.
+    account : str
+        Which budget was charged.
+
+    Examples
+    --------
+    >>> import pandas as pd, modicum
+    >>> table = pd.DataFrame({"firm": ["a", "b", "b"] * 5000, "wage": [10.0, 20, 30] * 5000})
+    >>> curator = modicum.Curator(table, budget=modicum.pure(1))
+    >>> wages = curator.group_by("firm", keys=["a", "b"]).mean("wage", within=(0, 1e6), epsilon=1)
+    >>> 9 < wages["a"].value < 11, list(wages), list(wages.frame().columns)
+    (True, ['a', 'b'], ['key', 'value', 'lower', 'upper', 'usable'])
+    """
+
+    def difference(self, first: Hashable, second: Hashable) -> Difference:
+        """Return the answer of one group less that of another, with its intervals.
+
+        It costs nothing: both answers are released already.
+
+        Parameters
+        ----------
+        first, second : label
+            Keys of two groups.
+
+        Raises
+        ------
+        InvalidArgument
+            If one of them is not the key of a group, or both are the same.
+        """
+        for key in (first, second):
+            if key not in self.releases:
+                raise InvalidArgument(f"there is no group {key!r} among {len(self)} groups")
+        if first == second:
+            raise InvalidArgument(f"the groups must be two different ones, got {first!r} twice")
+        names = (_key(first), _key(second))
+        releases = self.releases[first], self.releases[second]
+        return Difference(self._by, (first, second), names, *releases)
+
+    def _rows(
+        self, keys: Sequence[Any], level: float, tail: Tail
+    ) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+        found = [(key, self.releases[key]) for key in keys]
+        return (), [(key, e.value, *e.interval(level, tail), e.usable) for key, e in found]
+
+
+@sealed
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupedArrayRelease(Groups[ArrayRelease]):
+    """Several numbers of every group: a mapping from key to :class:`ArrayRelease`.
+
+    Every row is in one group at most, so all groups together cost what one of them costs.
+
+    Attributes
+    ----------
+    statistic : str
+        ``"mean"``, ``"sum"``, ...
+    column : str or None
+        The column, ``None`` for rows.
+    by : str or tuple of str
+        The column of keys, or several: then a key is a tuple.
+    releases : mapping
+        Key to release, in the order of the keys.
+    event : Event
+        What all groups together cost the privacy unit.
+    unit : Unit
+        Who is protected.
+    selection : TranscriptEntry or None
+        The draw of the keys; ``None`` if the keys were given. Its cost is not part of ``event``.
+    engine : str
+        Which engine read the data.
+    account : str
+        Which budget was charged.
+
+    Examples
+    --------
+    >>> import pandas as pd, modicum
+    >>> table = pd.DataFrame({"firm": ["a", "b"] * 9000, "wage": range(18_000)})
+    >>> curator = modicum.Curator(table, budget=modicum.pure(1))
+    >>> firms = curator.group_by("firm", keys=["a", "b"])
+    >>> wages = firms.quantiles("wage", q=[0.25, 0.75], epsilon=1)
+    >>> 4000 < wages["a"].values[0] < 5000, list(wages.frame().columns)
+    (True, ['key', 'q', 'value', 'lower', 'upper', 'usable'])
+    """
+
+    def _rows(
+        self, keys: Sequence[Any], level: float, tail: Tail
+    ) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
+        names: list[str] = []
+        rows: list[tuple[Any, ...]] = []
+        for key in keys:
+            each = self.releases[key]
+            columns = each.columns(level, tail)
+            names = [name for name in columns if name not in {"value", "lower", "upper"}]
+            ordered = (columns[name] for name in (*names, "value", "lower", "upper"))
+            rows += [(key, *row, each.usable) for row in zip(*ordered, strict=True)]
+        return names, rows
+
+
+def _key(key: Any) -> str:
+    return f"({', '.join(map(str, key))})" if isinstance(key, tuple) else str(key)
