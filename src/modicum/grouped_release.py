@@ -275,26 +275,8 @@ class GroupedArrayRelease(Groups[ArrayRelease]):
 
     Every row is in one group at most, so all groups together cost what one of them costs.
 
-    Attributes
-    ----------
-    statistic : str
-        ``"mean"``, ``"sum"``, ...
-    column : str or None
-        The column, ``None`` for rows.
-    by : str or tuple of str
-        The column of keys, or several: then a key is a tuple.
-    releases : mapping
-        Key to release, in the order of the keys.
-    event : Event
-        What all groups together cost the privacy unit.
-    unit : Unit
-        Who is protected.
-    selection : TranscriptEntry or None
-        The draw of the keys; ``None`` if the keys were given. Its cost is not part of ``event``.
-    engine : str
-        Which engine read the data.
-    account : str
-        Which budget was charged.
+    Its attributes and methods are those of :class:`GroupedRelease`, but for ``difference``; its
+    tables have a row for each number of each group.
 
     Examples
     --------
