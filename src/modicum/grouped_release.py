@@ -285,7 +285,7 @@ class GroupedArrayRelease(Groups[ArrayRelease]):
     >>> curator = modicum.Curator(table, budget=modicum.pure(1))
     >>> firms = curator.group_by("firm", keys=["a", "b"])
     >>> wages = firms.quantiles("wage", q=[0.25, 0.75], epsilon=1)
-    >>> 4000 < wages["a"].values[0] < 5000, list(wages.frame().columns)
+    >>> 4000 < float(wages["a"].values[0]) < 5000, list(wages.frame().columns)
     (True, ['key', 'q', 'value', 'lower', 'upper', 'usable'])
     """
 
