@@ -134,6 +134,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
     signature = inspect.signature(question)
     column, parameters = next(iter(signature.parameters)), _options_of(signature)
     of = "several columns together, named COLUMN,COLUMN,..." if column == "columns" else "a column"
+    of = "the sums of two columns" if "denominator" in signature.parameters else of
     about = ""
     if statistic.name == "count":
         of = "rows, or of the values of a column"
