@@ -66,6 +66,13 @@ def _radii(selection: Selection) -> LawOf:
     return mechanism
 
 
+def _bent_radii(q: Records, e: Fraction) -> Mechanism:
+    """The prior beyond a radius of 4 is a third as steep."""
+    grid = RadiusGrid.between(1, 16, per_octave=8).bent(4, Fraction(1, 3))
+    outside = tuple(tuple(int((s * q > r).sum()) for r in grid.radii) for s in (-1, 1))
+    return RadiusDraw(outside, grid, e, TILT, "flip")
+
+
 def median_template(
     grid: FloatGrid, first: int, last: int, epsilon: Fraction
 ) -> Exponential[MedianScore]:
@@ -207,6 +214,7 @@ LAWS: dict[str, LawOf] = {
     "weighted laplace": _weighted,
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),
+    "radii of two priors": _bent_radii,
     "ranks": _ranks,
     "subsampled ranks": _subsampled_ranks,
     "subsampled count": _subsampled_count,

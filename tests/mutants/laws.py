@@ -647,6 +647,14 @@ FAULTS = (
         _EVERY,
     ),
     Fault(
+        "radii-turn-ignored",
+        "The prior of radii is as steep beyond the turn as before it.",
+        "mechanisms/grids.py:RadiusGrid.bent",
+        "part.numerator *",
+        "part.denominator *",
+        "statistics/test_schedule.py",
+    ),
+    Fault(
         "rank-radii-half",
         "|count - target| of a radius is weighed with ε, not ε/2.",
         "mechanisms/selection.py:RadiusRanks._choices",

@@ -11,16 +11,23 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.split import (
-    Ranks,
+    SHAPE_PARTS,
+    Schedule,
     count_share,
     mean_schedule,
+    octaves,
+    shape_tilts,
     subsample_level,
     sum_schedule,
-    tail_weight,
 )
+from modicum.statistics.tail_shape import Ranks, TailShape, tail_weight
 
 LATTICE = Lattice.within((-1e9, 1e9))
 STEPS = 2**21
+
+
+def adapted_to(schedule: Schedule, weight: float, expected: float, outer: int = STEPS) -> Schedule:
+    return schedule.for_tail(TailShape(weight, Ranks.of(expected), expected), outer)
 
 
 @pytest.mark.parametrize(
@@ -35,14 +42,14 @@ def test_shares_leave_most_for_the_final_sum(event, n0, clusters) -> None:
         sum_schedule(LATTICE, split, n0, clusters),
     ):
         for weight in (0.0, 1.0, 3.0):
-            adapted = schedule.for_tail(weight) if schedule.shape else schedule
+            adapted = adapted_to(schedule, weight, n0) if schedule.shape else schedule
             parts = (adapted.centre, adapted.shape, adapted.radii, adapted.rough)
             assert all(part.denominator <= 1024 and part >= 0 for part in parts)
             rest = 1 - count_share(split) - sum(parts)
             assert rest > Fraction(1, 10)
             if n0 >= 10**4 and event != PureDP(Fraction(1, 10)):
                 assert rest > Fraction(13, 20)
-            assert Fraction(5, 4) <= adapted.power <= 5
+            assert Fraction(5, 4) <= adapted.power <= 10
 
 
 def test_a_centre_needs_about_five_hundred_records_per_unit_of_noise() -> None:
@@ -104,30 +111,70 @@ def weight_of(mechanism, expected: float) -> float:
         (stats.uniform(), 0.1),
         (stats.norm(), 0.5),
         (stats.expon(), 1.0),
-        (stats.lognorm(0.9), 1.4),
-        (stats.pareto(2.5), 1.7),
-        (stats.pareto(1.5), 2.2),
-        (stats.pareto(1.0), 3.0),
+        (stats.lognorm(0.9), 1.34),
+        (stats.pareto(2.5), 1.61),
+        (stats.pareto(1.5), 2.11),
+        (stats.pareto(1.0), 2.82),
     ],
 )
 def test_the_tail_weight_of_well_known_shapes(mechanism, weight) -> None:
     assert weight_of(mechanism, 1e5) == pytest.approx(weight, abs=0.06)
 
 
-def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
-    schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip", shape=True)
-    adapted = [schedule.for_tail(w) for w in np.linspace(-3, 5, 50)]
+@pytest.mark.parametrize("expected", [10**4, 10**5, 10**6])
+def test_heavier_tails_get_wider_radii(expected) -> None:
+    split = BudgetSplit(PureDP(Fraction(1)))
+    schedule = mean_schedule(LATTICE, split, expected, "clip", shape=True)
+    adapted = [adapted_to(schedule, w, expected) for w in np.linspace(-3, 4, 50)]
     for lighter, heavier in pairwise(adapted):
         assert lighter.power >= heavier.power
         assert lighter.radii <= heavier.radii
         assert lighter.widening <= heavier.widening
-    assert (adapted[0].widening, adapted[-1].widening) == (0, 2)
+        assert lighter.turn <= heavier.turn
+    assert adapted[0].widening == 0 < adapted[-1].widening
+    # Of few records a heavy tail looks like a skewed bulk: fewer of them are clipped.
+    strengths = [float(each.power / each.radii) for each in (adapted[0], adapted[-1])]
+    assert (strengths[1] < strengths[0] / 2) == (expected == 10**4)
+
+
+def test_the_prior_is_steep_up_to_the_turn_only() -> None:
+    split = BudgetSplit(PureDP(Fraction(1)))
+    schedule = mean_schedule(LATTICE, split, 10**5, "clip", shape=True)
+    adapted = adapted_to(schedule, 0.5, 1e5, outer=3 * STEPS)
+    assert 1.5 < adapted.turn / (2 * 3 * STEPS) < 2.5  # twice the radius of one record
+    grid, tilt = adapted.candidates(1, 2**51)
+
+    def power(low: int, high: int) -> float:
+        """Of the prior between two radii."""
+        first, last = (np.searchsorted(grid.radii, r) for r in (low, high))
+        cost = float(tilt) * (grid.indices[last] - grid.indices[first])
+        return cost / np.log(grid.radii[last] / grid.radii[first])
+
+    assert power(STEPS, adapted.turn // 2) == pytest.approx(10, rel=0.01)
+    assert power(2 * adapted.turn, 2**50) == pytest.approx(4, rel=0.02)
+    plain = adapted.plain(schedule.radii, schedule.power)
+    assert (plain.turn, plain.widening, plain.per_octave) == (0, 0, 2)
+
+
+@pytest.mark.parametrize("expected", [8000, 10**4, 10**5, 10**8])
+def test_records_outweigh_the_prior_of_the_shape_step(expected) -> None:
+    """A radius of 0 has nearly all records outside; each counts a quarter of the share."""
+    split = BudgetSplit(PureDP(Fraction(1)))
+    schedule = mean_schedule(LATTICE, split, expected, "clip", shape=True)
+    inner, outer = shape_tilts(LATTICE, expected, schedule.shape)
+    ranks = Ranks.of(expected)
+    parts = SHAPE_PARTS * octaves(LATTICE) / np.log(2)
+    for tilt, rank in ((inner, ranks.inner), (outer, ranks.outer)):
+        nats = (1 - rank) * expected * float(schedule.shape) / 4
+        assert nats > float(tilt) * parts
+    if expected >= 10**5:
+        assert float(outer) * SHAPE_PARTS / np.log(2) == pytest.approx(4, rel=1e-3)
 
 
 def test_an_unknown_shape_changes_nothing() -> None:
     ranks = Ranks.of(1e5)
     schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip", shape=True)
-    assert schedule.for_tail(None) == schedule
+    assert schedule.for_tail(None, 5) == schedule
     assert tail_weight(0, 5, ranks) is None
     assert tail_weight(5, 0, ranks) is None
     assert tail_weight(1, 2**21, ranks) is None  # coins: the inner radius may be any below 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 
 Integers = NDArray[np.int64]
+PerOctave = Literal[2, 4, 8, 16]
 
 HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a prior of 1/r
 
@@ -93,7 +94,7 @@ class RadiusGrid:
 
     @classmethod
     @functools.lru_cache(maxsize=64)
-    def between(cls, smallest: int, largest: int, per_octave: Literal[2, 4] = 2) -> RadiusGrid:
+    def between(cls, smallest: int, largest: int, per_octave: PerOctave = 2) -> RadiusGrid:
         """Build the grid from just above ``smallest - 1`` to the first radius >= ``largest``.
 
         Examples
@@ -110,20 +111,40 @@ class RadiusGrid:
             numbers.setdefault(powers[j], j)
         return cls((0, *numbers), (begin - 1, *numbers.values()))
 
+    def bent(self, turn: int, part: Fraction) -> RadiusGrid:
+        """Return the radii with indices that grow more slowly beyond one of them.
+
+        An index counts as many as the denominator of ``part``, and beyond ``turn`` as its
+        numerator.
+
+        Examples
+        --------
+        >>> RadiusGrid.between(1, 10).bent(4, Fraction(1, 3)).indices
+        (-3, 0, 3, 6, 12, 13, 14, 15)
+        """
+        last = self.indices[max(bisect_right(self.radii, turn) - 1, 0)]
+        indices = (
+            part.denominator * min(j, last) + part.numerator * max(j - last, 0)
+            for j in self.indices
+        )
+        return RadiusGrid(self.radii, tuple(indices))
+
     @property
     def log_width(self) -> float:
         return math.log(self.radii[-1] / self.radii[1])
 
 
 @functools.cache
-def _powers(per_octave: Literal[2, 4], octaves: int) -> list[int]:
+def _powers(per_octave: PerOctave, octaves: int) -> list[int]:
     """Return round(2^(j/m)) for m = per_octave and j = 0, ..., m octaves."""
     powers = []
     for j in range(per_octave * octaves + 1):
         # round(x) = floor((floor(2 x) + 1) / 2) for x = 2^(j/m); floor(2 x) is the integer m-th
-        # root of 2^(m + j), here one or two integer square roots.
-        root = math.isqrt(1 << (per_octave + j))
-        powers.append(((root if per_octave == 2 else math.isqrt(root)) + 1) // 2)
+        # root of 2^(m + j), here some integer square roots.
+        root = 1 << (per_octave + j)
+        for _ in range(per_octave.bit_length() - 1):
+            root = math.isqrt(root)
+        powers.append((root + 1) // 2)
     return powers
 
 

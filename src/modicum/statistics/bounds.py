@@ -174,16 +174,18 @@ def find_bounds(
     """
     lattice = here.lattice
     smallest = 1 if exact else max(1, abs(centre) >> schedule.bits)
-    grid = RadiusGrid.between(smallest, reach_from(lattice, centre))
+    grid, tilt = schedule.candidates(smallest, reach_from(lattice, centre))
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
     if source is None:
         source = yield from read(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
     drawn, released = yield from draw_radii(
-        here, outside, grid, schedule.radii, schedule.tilt, float(schedule.power), label
+        here, outside, grid, schedule.radii, tilt, float(schedule.power), label
     )
-    released = replace(released, widening=2 ** (schedule.widening / 2))
+    parts = schedule.per_octave
+    widening = 2 ** (schedule.widening / parts)
+    released = replace(released, widening=widening, per_octave=parts, falling=schedule.falling)
     widest = len(grid.radii) - 1
     left, right = (min(i + schedule.widening, widest) if i else 0 for i in drawn)
     return Bounds(
@@ -476,7 +478,7 @@ def _radii_for(
     if not here.split.keeps(_KEPT, share):
         return None
     power = _power(strength * others, log_reach, _LEAST)
-    return replace(schedule, radii=share, power=power, widening=0)
+    return schedule.plain(share, power)
 
 
 def radii_again(
@@ -495,7 +497,7 @@ def radii_again(
     most = float(split.share(rest / 2).range / split.scale)
     strength = min(most, max(0.10, (_AGAIN * span + _SLACK) / (_TRUST * found)))
     power = _power(strength * found, span, _LEAST_AGAIN)
-    return replace(schedule, radii=split.part_for(strength, "range"), power=power, widening=0)
+    return schedule.plain(split.part_for(strength, "range"), power)
 
 
 def _power(nats: float, span: float, least: float) -> Fraction:

@@ -87,6 +87,7 @@ _LEAST_INDEX = 2 / 3
 _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
 _RARE = 1e-3
 _HEAVIEST = 1.25
+_STEEPEST = (12.0, 48.0)  # of the indices between two radii and of a shape
 _NEAR = 2  # times the radii about the centre
 _SEEN = 0.95  # level of the interval that a summary shows
 
@@ -95,13 +96,15 @@ _SEEN = 0.95  # level of the interval that a summary shows
 class Outside:
     """What the radius draws imply about the records outside their radii.
 
-    ``radii`` were chosen on each side, in lattice steps, of ``candidates`` of which no record is
-    outside the ``widest``, and widened afterwards by the factor ``widening``. A record outside
-    scores ``eta``, and the prior of a radius r is r^-power. ``seen``, if the shape of the tail was
-    looked at, is about how many records are further from the centre than a released radius, and
-    this radius; ``half``, the same of a radius about home; ``others``, if the radii are about home
-    themselves, about how many records are away from it; ``counted``, if they were counted, a number
-    of the records outside with ``noise``.
+    ``radii`` were chosen on each side, in lattice steps, of ``candidates``, ``per_octave`` of an
+    octave, of which no record is outside the ``widest``, and widened afterwards by the factor
+    ``widening``. A record outside scores ``eta``, and the prior of a radius r is r^-power, or less
+    steep far beyond the data. ``seen``, if the shape of the tail was looked at, is about how many
+    records are further from the centre than a released radius, and this radius; ``falling`` is the
+    index that a light tail of its shape has where the radii are drawn; ``half`` is the same
+    of a radius about home; ``others``, if the radii are about home themselves, about how many
+    records are away from it; ``counted``, if they were counted, a number of the records outside
+    with ``noise``.
 
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
     radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
@@ -115,8 +118,10 @@ class Outside:
     eta: float
     power: float
     widening: float = 1.0
+    per_octave: int = 2
     selection: Selection = "flip"
     seen: tuple[float, int] | None = None
+    falling: float = 0.0
     half: tuple[float, int] | None = None
     others: float = 0.0
     counted: int | None = None
@@ -221,7 +226,7 @@ class Outside:
         radius = max(self.radii)
         if not radius:
             return None
-        law = RadiusLaw(radius, self.eta, self.power, self.selection)
+        law = RadiusLaw(radius, self.eta, self.power, self.selection, self.per_octave)
         return law.least_index(evidence, alpha)
 
     def distribution(self, tail: float) -> tuple[Floats, Floats]:
@@ -230,10 +235,12 @@ class Outside:
         If two thirds of the index that was seen are more than ``tail``, they take its place.
         Returned are numbers and probabilities.
         """
-        index = self.index()
-        if index is not None:
-            tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
-        return law_of_outside(self.power, min(tail, _LARGEST_INDEX), self.selection)
+        between, shaped = _STEEPEST
+        steep = max(min((self.index() or 0.0) * 2 / 3, between), min(self.falling * 2 / 3, shaped))
+        tail = max(tail, math.floor(steep * 4) / 4)
+        return law_of_outside(
+            self.power, min(tail, _LARGEST_INDEX), self.selection, self.per_octave
+        )
 
     def beyond(self, tail: float, distance: float, side: int) -> tuple[Floats, Floats]:
         """Distribution of the records beyond a distance on a side, for a tail of index ``tail``.

@@ -39,20 +39,19 @@ from modicum.statistics.outside import (
     home_of,
 )
 from modicum.statistics.split import (
-    INNER_TILT,
     LEAST_FOR_BOUNDS,
     LEAST_FOR_COUNTS,
-    OUTER_TILT,
+    SHAPE_PARTS,
     Clusters,
-    Ranks,
     Schedule,
     count_share,
     expected_records,
     first_reduction,
     mean_schedule,
+    shape_tilts,
     subsample_level,
-    tail_weight,
 )
+from modicum.statistics.tail_shape import Ranks, TailShape, tail_weight
 from modicum.status import OK, Status
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import TailSummary
@@ -240,9 +239,10 @@ def _shape(
     The outer radius is returned too, if there is one, with the number of records aimed at outside.
     """
     level = subsample_level(n0)
-    ranks = Ranks.of(n0 * float(here.split.scale))
+    expected = n0 * float(here.split.scale)
+    ranks = Ranks.of(expected)
     grid = RadiusGrid.between(
-        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), per_octave=4
+        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), SHAPE_PARTS
     )
     mechanism = here.split.spend(
         RadiusRanks.subsampled(
@@ -251,7 +251,7 @@ def _shape(
             grid,
             here.split.share(schedule.shape),
             targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
-            tilts=(INNER_TILT, OUTER_TILT),
+            tilts=shape_tilts(here.lattice, expected, schedule.shape),
             level=level,
         )
     )
@@ -262,4 +262,6 @@ def _shape(
 
     inner, outer = yield from draw("shape", mechanism, words)
     seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
-    return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks)), seen
+    weight = tail_weight(grid.radii[inner], grid.radii[outer], ranks)
+    tail = None if weight is None else TailShape(weight, ranks, expected)
+    return schedule.for_tail(tail, grid.radii[outer]), seen

@@ -15,22 +15,27 @@ from typing import ClassVar, Literal
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import HALF_LN2
+from modicum.mechanisms.grids import HALF_LN2, PerOctave, RadiusGrid
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.spec import Options
+from modicum.statistics.tail_shape import Ranks, TailShape
 from modicum.summaries.base import Reduction
 from modicum.summaries.sums import Count, CountSummary
 from modicum.summaries.tails import Tails, TailSummary
 
 Clusters = Literal["clip", "keep"]
 
-# Prior costs of a quarter octave in the shape step: r^-0.7 inside, r^-2 outside.
-INNER_TILT = Fraction(7, 10) * HALF_LN2 / 2
-OUTER_TILT = HALF_LN2
+SHAPE_PARTS: PerOctave = 8  # of an octave of radius in the shape step
+# Powers of the priors there: r^-0.7 inside; outside r^-4, if the records outweigh it.
+_INNER_POWER, _OUTER_POWER = Fraction(7, 10), (1.0, 4.0)
+_OUTWEIGHED, _SHAPE_SLACK = 0.85, 12.0  # part of the records to rely on for that, nats to spare
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
-WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
-HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
+_WIDER, _WIDEST = 1.5, 1.8  # octaves by which radii are widened for a unit of tail weight above 1
+_LIGHT, _RAMP = 0.9, 4  # tail weight up to which few records show a tail too, and 1 / its width
+_SHARE, _POWER = 0.14, 10.0  # of the radii of a tail that shows
+_FAR = 4  # power of the prior beyond all that such a tail has
+_BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
 LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
@@ -44,8 +49,10 @@ class Schedule:
     """Shares of the total, and the shape of the centre and of the radius prior.
 
     What the count and the shares leave goes to the final sum; a step with a share of 0 is left out.
-    The centre's grid has ``bits`` fraction bits, the radius prior is r^-power, and the drawn radii
-    are widened by ``widening`` half octaves.
+    The centre's grid has ``bits`` fraction bits. Radii are parts of an octave, ``per_octave`` of
+    each; their prior is r^-power, but r^-4 beyond a ``turn``, if there is one; and the drawn radii
+    are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
+    there, if a light tail showed.
     """
 
     centre: Fraction
@@ -55,6 +62,9 @@ class Schedule:
     bits: int
     power: Fraction
     widening: int = 0
+    per_octave: PerOctave = 2
+    turn: int = 0
+    falling: float = 0.0
 
     @property
     def has_centre(self) -> bool:
@@ -63,40 +73,64 @@ class Schedule:
 
     @property
     def tilt(self) -> Fraction:
-        """Prior cost of one half octave of radius."""
-        return self.power * HALF_LN2
+        """Prior cost of one part of an octave of radius."""
+        return self.power * HALF_LN2 * 2 / self.per_octave
 
-    def for_tail(self, weight: float | None) -> Schedule:
-        """Adapt the radius draw to a released tail weight (see :func:`tail_weight`).
+    def plain(self, radii: Fraction, power: Fraction) -> Schedule:
+        """The same with another share of the radii, and a prior that no tail has shaped."""
+        return replace(
+            self, radii=radii, power=power, widening=0, per_octave=2, turn=0, falling=0.0
+        )
 
-        Light tails afford a steep prior and a small share; for heavy ones fewer records should
-        be clipped, and the radius is widened, which trades bias for noise at no cost. What could
-        not be seen changes nothing.
+    def candidates(self, smallest: int, largest: int) -> tuple[RadiusGrid, Fraction]:
+        """Return the radii to draw from, and the prior cost of one index of them."""
+        grid = RadiusGrid.between(smallest, largest, self.per_octave)
+        if not self.turn:
+            return grid, self.tilt
+        part = Fraction(round(64 * _FAR / self.power), 64)
+        return grid.bent(self.turn, part), self.tilt / part.denominator
+
+    def for_tail(self, tail: TailShape | None, outer: int) -> Schedule:
+        """[mean.15] Adapt the radius draw to a released tail with a released ``outer`` radius.
+
+        A tail that shows affords a steep prior and a small share, because the radii are widened by
+        what it says. As long as few records make a heavy tail look like a skewed bulk, fewer of
+        them should be clipped. What could not be seen changes nothing.
         """
-        if weight is None:
+        if tail is None:
             return self
-        heavy = min(1.0, max(0.0, 2 * (weight - 1)))
+        heavy = min(1.0, max(0.0, 2 * (tail.weight - 1)))
+        blurred = (1 - tail.ranks.clear) * min(1.0, max(0.0, _RAMP * (tail.weight - _LIGHT)))
+        share = _SHARE + (0.16 - _SHARE + 0.06 * heavy) * blurred
+        power = _POWER - (_POWER - 5 + heavy) * blurred
+        trusted = tail.trusted()
+        octaves = max(
+            math.log2(trusted.widening(power / share)),
+            (1 - tail.ranks.clear) * _WIDER * (min(tail.weight, _WIDEST) - 1),
+        )
         return replace(
             self,
-            radii=_grid(0.16 + 0.06 * heavy),
-            power=_grid(5 - heavy),
-            widening=sum(weight > threshold for threshold in WIDEN_FROM),
+            radii=_grid(share),
+            power=_grid(power),
+            widening=round(4 * octaves),
+            per_octave=4,
+            turn=round(_BEYOND * trusted.end * outer),
+            falling=trusted.index(trusted.beyond(power / share)) if tail.weight <= 1 else 0.0,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
-    """Fractions of the data outside an outer and an inner radius, targets of the shape step."""
+def shape_tilts(lattice: Lattice, expected: float, share: Fraction) -> tuple[Fraction, Fraction]:
+    """Prior costs of the parts of an octave in the shape step, inside and outside [mean.7].
 
-    inner: float
-    outer: float
-
-    @classmethod
-    def of(cls, expected: float) -> Ranks:
-        """600 records per unit of noise outside, or 0.3 %; and 16 times as many, at most 40 %."""
-        outer = max(600 / expected, 0.003)
-        inner = min(16 * outer, 0.4)
-        return cls(inner, min(outer, inner / 4))
+    Nothing populates the radii beyond the data, so the outer prior is steep; but from one step to
+    the range it must not cost more than the records inside, each of which has a quarter of the
+    share against a radius of 0.
+    """
+    nats = _OUTWEIGHED * expected * float(share) / 4 - _SHAPE_SLACK
+    least, most = _OUTER_POWER
+    outer = _grid(min(most, max(least, nats / octaves(lattice))))
+    part = HALF_LN2 * 2 / SHAPE_PARTS
+    return _INNER_POWER * part, outer * part
 
 
 @functools.lru_cache(maxsize=4096)
@@ -128,7 +162,7 @@ def first_reduction(
     The ends hold so many records that what lies beyond them has no weight: a radius with F records
     outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta is at least
     the range that the smallest radii share buys, so counts beyond the kept ones matter with
-    probability below e^-60 at any power of at most 5. For small budgets that would be too many
+    probability below e^-60 at any power of at most 10. For small budgets that would be too many
     records; then a second pass makes a cell table.
     """
     return _first_reduction(lattice, split.loss, clusters, shape=shape)
@@ -140,39 +174,14 @@ def _first_reduction(
 ) -> Reduction[TailSummary | CountSummary]:
     split = BudgetSplit(loss)
     schedule = mean_schedule(lattice, split, 1 << 60, clusters, shape=shape)
+    power = 5.0
     if schedule.shape:
-        schedule = schedule.for_tail(0.0)
+        schedule = schedule.for_tail(TailShape(0.0, Ranks.of(1e18), 1e18), 1)
+        power = _POWER
     eta = float(split.share(schedule.radii).range)
     log_width = octaves(lattice)
-    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 5 * log_width) / eta))
+    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + power * log_width) / eta))
     return Tails(keep) if keep <= CELL_LIMIT else Count()
-
-
-def tail_weight(inner_radius: int, outer_radius: int, ranks: Ranks) -> float | None:
-    """How heavy the tail is, from two released radii: 1 for an exponential distribution.
-
-    The logarithm of the ratio of the radii, in units of what it is for exponential data about
-    their median. Unknown if the inner radius has collapsed (a weight above 4, more than any mean
-    that exists has): most of the data may then be a single value.
-    """
-    if inner_radius == 0 or outer_radius == 0:
-        return None
-    reference = _exponential_radius(ranks.outer) / _exponential_radius(ranks.inner)
-    weight = math.log(outer_radius / inner_radius) / math.log(reference)
-    return weight if weight <= HEAVIEST else None
-
-
-def _exponential_radius(fraction: float) -> float:
-    """Radius r with P(|X - ln 2| > r) = fraction for X exponential with mean 1, median ln 2.
-
-    Above ln 2 only the upper tail counts: exp(-r)/2. Below, also 1 - 2^-1 exp(r), a quadratic
-    equation in exp(r).
-    """
-    one_sided = -math.log(2 * fraction)
-    if one_sided >= math.log(2):
-        return one_sided
-    rest = 1 - fraction
-    return math.log(rest + math.sqrt(rest**2 + 1))
 
 
 def subsample_level(noisy_count: int) -> int:

@@ -117,6 +117,7 @@ class RadiusLaw:
     eta: float
     power: float
     selection: Selection
+    per_octave: int = 2
 
     def at_most(self, tail: float, alpha: float) -> float:
         """More records are beyond the radius with a probability of at most alpha.
@@ -124,7 +125,7 @@ class RadiusLaw:
         They grow with the power, which is rounded up: many groups have few laws between them.
         """
         power = math.ceil(_SIXTEENTHS * self.power) / _SIXTEENTHS
-        return most_of(power, tail, self.selection, alpha) / self.eta
+        return most_of(power, tail, self.selection, self.per_octave, alpha) / self.eta
 
     def least_index(self, evidence: Iterable[Evidence], alpha: float) -> float | None:
         """Return the least index, up to 3, that explains all evidence; ``None`` without any.
@@ -149,9 +150,11 @@ class RadiusLaw:
 
 
 @functools.lru_cache(maxsize=4096)
-def most_of(power: float, tail: float, selection: Selection, alpha: float) -> float:
+def most_of(
+    power: float, tail: float, selection: Selection, per_octave: int, alpha: float
+) -> float:
     """Return what the law of :func:`law_of_outside` exceeds with probability alpha at most."""
-    return upper_quantile(*law_of_outside(power, tail, selection), alpha)
+    return upper_quantile(*law_of_outside(power, tail, selection, per_octave), alpha)
 
 
 def upper_quantile(numbers: Floats, probabilities: Floats, alpha: float) -> float:
@@ -162,14 +165,16 @@ def upper_quantile(numbers: Floats, probabilities: Floats, alpha: float) -> floa
 
 
 @functools.lru_cache(maxsize=1024)
-def law_of_outside(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
-    """Exact distribution of the selection on half octaves, F(r) = F(1) r^-tail, in units of 1/eta.
+def law_of_outside(
+    power: float, tail: float, selection: Selection, per_octave: int = 2
+) -> tuple[Floats, Floats]:
+    """Exact distribution of the selection on parts of an octave, for F(r) = F(1) r^-tail.
 
-    It does not depend on F(1), but for the position of the candidates relative to the data: it is
-    an average over positions. Candidates further out than a cost of 50, or with 60 / eta more
-    records outside than the best, have no weight.
+    It is that of eta F. It does not depend on F(1), but for the position of the candidates relative
+    to the data: it is an average over positions. Candidates further out than a cost of 50, or with
+    60 / eta more records outside than the best, have no weight.
     """
-    step = math.log(2) / 2
+    step = math.log(2) / per_octave
     best = power / tail  # eta F where the score is stationary
     near = math.ceil(math.log(1 + (60 + best) / best) / (tail * step))
     far = math.ceil((50 + best) / (power * step))
