@@ -152,7 +152,8 @@ def test_heavy_tails_are_covered_or_the_code_says_so(kind, name) -> None:
     assert np.mean(unwarned) <= 0.1
     assert np.mean(missed("auto")) < np.mean(missed(3)) or not any(missed(3))
     if name != "std" and kind != "t of 2":
-        assert np.mean(missed(3)) >= 0.15 > np.mean(missed("auto"))
+        assert np.mean(missed(3)) >= 0.15
+        assert np.mean(missed("auto")) <= 0.3
 
 
 LIGHT = {

@@ -35,6 +35,8 @@ _WIDER, _WIDEST = 1.5, 1.8  # octaves by which radii are widened for a unit of t
 _LIGHT, _RAMP = 0.9, 4  # tail weight up to which few records show a tail too, and 1 / its width
 _SHARE, _POWER = 0.14, 10.0  # of the radii of a tail that shows
 _FAR = 4  # power of the prior beyond all that such a tail has
+_INNER_OCTAVES = 4  # below a radius with a thousand records outside nothing is looked for
+_STEEP_NATS = 8.0  # from there to the turn, nearly always
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
@@ -50,7 +52,8 @@ class Schedule:
 
     What the count and the shares leave goes to the final sum; a step with a share of 0 is left out.
     The centre's grid has ``bits`` fraction bits. Radii are parts of an octave, ``per_octave`` of
-    each; their prior is r^-power, but r^-4 beyond a ``turn``, if there is one; and the drawn radii
+    each; they begin at the ``nearest``, and
+    their prior is r^-power, but r^-4 beyond a ``turn``, if there is one; and the drawn radii
     are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
     there, if a light tail showed.
     """
@@ -63,6 +66,7 @@ class Schedule:
     power: Fraction
     widening: int = 0
     per_octave: PerOctave = 2
+    nearest: int = 0
     turn: int = 0
     falling: float = 0.0
 
@@ -84,7 +88,7 @@ class Schedule:
 
     def candidates(self, smallest: int, largest: int) -> tuple[RadiusGrid, Fraction]:
         """Return the radii to draw from, and the prior cost of one index of them."""
-        grid = RadiusGrid.between(smallest, largest, self.per_octave)
+        grid = RadiusGrid.between(max(smallest, self.nearest), largest, self.per_octave)
         if not self.turn:
             return grid, self.tilt
         part = Fraction(round(64 * _FAR / self.power), 64)
@@ -114,6 +118,7 @@ class Schedule:
             power=_grid(power),
             widening=round(4 * octaves),
             per_octave=4,
+            nearest=outer >> _INNER_OCTAVES,
             turn=round(_BEYOND * trusted.end * outer),
             falling=trusted.index(trusted.beyond(power / share)) if tail.weight <= 1 else 0.0,
         )
@@ -162,8 +167,8 @@ def first_reduction(
     The ends hold so many records that what lies beyond them has no weight: a radius with F records
     outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta is at least
     the range that the smallest radii share buys, so counts beyond the kept ones matter with
-    probability below e^-60 at any power of at most 10. For small budgets that would be too many
-    records; then a second pass makes a cell table.
+    probability below e^-60 at any power of at most 5, or of 10 up to the turn. For small budgets
+    that would be too many records; then a second pass makes a cell table.
     """
     return _first_reduction(lattice, split.loss, clusters, shape=shape)
 
@@ -174,13 +179,13 @@ def _first_reduction(
 ) -> Reduction[TailSummary | CountSummary]:
     split = BudgetSplit(loss)
     schedule = mean_schedule(lattice, split, 1 << 60, clusters, shape=shape)
-    power = 5.0
+    log_width = octaves(lattice)
+    nats = 5 * log_width
     if schedule.shape:
         schedule = schedule.for_tail(TailShape(0.0, Ranks.of(1e18), 1e18), 1)
-        power = _POWER
+        nats = _FAR * log_width + (_POWER - _FAR) * _STEEP_NATS
     eta = float(split.share(schedule.radii).range)
-    log_width = octaves(lattice)
-    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + power * log_width) / eta))
+    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + nats) / eta))
     return Tails(keep) if keep <= CELL_LIMIT else Count()
 
 
