@@ -183,11 +183,15 @@ def find_bounds(
     drawn, released = yield from draw_radii(
         here, outside, grid, schedule.radii, tilt, float(schedule.power), label
     )
-    parts = schedule.per_octave
-    widening = 2 ** (schedule.widening / parts)
-    released = replace(released, widening=widening, per_octave=parts, falling=schedule.falling)
+    wider = tuple(schedule.widened(grid.radii[i]) if i else 0 for i in drawn)
+    released = replace(
+        released,
+        widening=2 ** (min(wider) / schedule.per_octave),
+        per_octave=schedule.per_octave,
+        falling=schedule.falling,
+    )
     widest = len(grid.radii) - 1
-    left, right = (min(i + schedule.widening, widest) if i else 0 for i in drawn)
+    left, right = (min(i + more, widest) for i, more in zip(drawn, wider, strict=True))
     return Bounds(
         max(lower[left], lattice.first),
         min(upper[right], lattice.last),

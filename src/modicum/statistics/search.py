@@ -61,7 +61,8 @@ _COUNTED_AGAIN = (1 / 20, 1 / 5)
 # Strengths of counts of the records outside, pure and concentrated: at first, and at most.
 _LEAST_STRENGTH, _MOST_STRENGTH = (1 / 64, 1 / 10), (1 / 20, 1 / 5)
 _CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
-_PERHAPS = 0.05  # of the releases of a tail are counted a second time
+# Of the releases of a tail so many are counted a second time, with its shape seen and without.
+_PERHAPS = (0.1, 0.05)
 # Bounds that hold so much of the range are worth no further draws.
 _NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
 
@@ -127,7 +128,7 @@ def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchRes
     enough = expected_records(split, n0) >= LEAST_FOR_COUNTS
     least = _LEAST_STRENGTH[split.concentrated] if enough else 0.0
     outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0, least=least)
-    if enough and outside.excess(0.05, rare=_PERHAPS):
+    if enough and outside.excess(0.05, rare=_PERHAPS[outside.seen is None]):
         most = _MOST_STRENGTH[split.concentrated]
         strength = max(least, min(_CLOSELY / _found(here, outside), most))
         outside = yield from _count_closely(here, bounds, strength)

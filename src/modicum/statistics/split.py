@@ -31,10 +31,11 @@ SHAPE_PARTS: PerOctave = 8  # of an octave of radius in the shape step
 _INNER_POWER, _OUTER_POWER = Fraction(7, 10), (1.0, 4.0)
 _OUTWEIGHED, _SHAPE_SLACK = 0.85, 12.0  # part of the records to rely on for that, nats to spare
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
-_WIDER, _WIDEST = 1.5, 1.8  # octaves by which radii are widened for a unit of tail weight above 1
+_WIDER, _WIDEST = 1.25, 1.8  # octaves by which radii are widened for a unit of tail weight above 1
 _LIGHT, _RAMP = 0.9, 4  # tail weight up to which few records show a tail too, and 1 / its width
 _SHARE, _POWER = 0.14, 10.0  # of the radii of a tail that shows
 _FAR = 4  # power of the prior beyond all that such a tail has
+_APART = 4  # turns: a radius beyond is not of the tail
 _INNER_OCTAVES = 4  # below a radius with a thousand records outside nothing is looked for
 _STEEP_NATS = 8.0  # from there to the turn, nearly always
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
@@ -52,7 +53,8 @@ class Schedule:
 
     What the count and the shares leave goes to the final sum; a step with a share of 0 is left out.
     The centre's grid has ``bits`` fraction bits. Radii are parts of an octave, ``per_octave`` of
-    each; they begin at the ``nearest``, and
+    each; they begin at a part of the
+    radius ``outer``, and
     their prior is r^-power, but r^-4 beyond a ``turn``, if there is one; and the drawn radii
     are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
     there, if a light tail showed.
@@ -66,7 +68,7 @@ class Schedule:
     power: Fraction
     widening: int = 0
     per_octave: PerOctave = 2
-    nearest: int = 0
+    outer: int = 0
     turn: int = 0
     falling: float = 0.0
 
@@ -88,11 +90,23 @@ class Schedule:
 
     def candidates(self, smallest: int, largest: int) -> tuple[RadiusGrid, Fraction]:
         """Return the radii to draw from, and the prior cost of one index of them."""
-        grid = RadiusGrid.between(max(smallest, self.nearest), largest, self.per_octave)
+        grid = RadiusGrid.between(
+            max(smallest, self.outer >> _INNER_OCTAVES), largest, self.per_octave
+        )
         if not self.turn:
             return grid, self.tilt
         part = Fraction(round(64 * _FAR / self.power), 64)
         return grid.bent(self.turn, part), self.tilt / part.denominator
+
+    def widened(self, radius: int) -> int:
+        """By how many parts of an octave a drawn radius is widened, if it is one of the tail's.
+
+        It is not, if it is below the outer radius, outside of which there are more records, or
+        beyond all that the tail has: then the shape was misread, or there are several groups.
+        """
+        if not self.turn or self.outer <= radius <= _APART * self.turn:
+            return self.widening
+        return 0
 
     def for_tail(self, tail: TailShape | None, outer: int) -> Schedule:
         """[mean.15] Adapt the radius draw to a released tail with a released ``outer`` radius.
@@ -118,7 +132,7 @@ class Schedule:
             power=_grid(power),
             widening=round(4 * octaves),
             per_octave=4,
-            nearest=outer >> _INNER_OCTAVES,
+            outer=outer,
             turn=round(_BEYOND * trusted.end * outer),
             falling=trusted.index(trusted.beyond(power / share)) if tail.weight <= 1 else 0.0,
         )
