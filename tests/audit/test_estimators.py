@@ -112,6 +112,35 @@ def test_bounds_that_are_drawn_again_keep_the_claim(statistic, cost) -> None:
         assert used[label] > 0.99, label
 
 
+# A centre away from home, and many records beside it: at home, or elsewhere too; or one value.
+HOME = {
+    "count": ((1500,), (20_000,)),
+    "home": ((3,),),
+    "filled": (4,),
+    "centre": (8,),
+    "shape": ((2, 3),),
+    "radii": ((0, 0), (1, 1)),
+    "records outside": ((0,), (900,)),
+    "records outside, again": ((900,),),
+    "records beside a single value": ((0,), (900,)),
+    "records outside, home included": ((0,), (900,)),
+    "radii, again": ((3, 4),),
+}
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("statistic", [ask.mean, ask.std])
+def test_bounds_that_reach_home_keep_the_claim(statistic, cost) -> None:
+    pairs = audit.neighbours((-8, 0, 6), 2)
+    query = statistic(**NARROW, **cost)
+    report = audit.check(query, pairs, values=HOME, widths=(0, 0, 0, 0, 0, 0, 0, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    for label in ("records beside a single value", "records outside, home included"):
+        assert used[label] > 0.99, label
+
+
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_whether_data_fill_the_range_keeps_the_claim(cost) -> None:
     """Half of the data are far from home: some window holds most of the data, or none does."""

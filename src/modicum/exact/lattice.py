@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -37,6 +37,9 @@ class Lattice:
         The range, finite, lo < hi.
     step
         A power of two with max(|lo|, |hi|) <= 2^51 step.
+    floor
+        A size, in steps, below which distances from zero are nothing beside the values, where that
+        is known of a range that was found; one step where it is not.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Lattice:
     lo: float
     hi: float
     step: float
+    floor: int = field(default=1, repr=False)
 
     def __post_init__(self) -> None:
         _check_range(self.lo, self.hi)

@@ -54,6 +54,7 @@ S = TypeVar("S")
 SINGLE_BITS = 46  # bounds narrower than 2^-46 of the range
 COLLAPSED_BITS = 40  # radii
 LEAST_STRENGTH = 1 / 128  # of the count of the records outside
+_QUARTER = 4  # of what the sums have, for a count
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +171,11 @@ def find_bounds(
     """[mean.8] The radii on both sides of the centre: disjoint records, one event.
 
     ``source`` counts the records outside; without one, one more pass does. ``exact``: the centre is
-    a public point, so radii begin at one step and not at the spacing of its grid.
+    a public point, so radii begin at one step, or at the lattice's floor, and not at the spacing of
+    its grid.
     """
     lattice = here.lattice
-    smallest = 1 if exact else max(1, abs(centre) >> schedule.bits)
+    smallest = lattice.floor if exact else max(1, abs(centre) >> schedule.bits)
     grid, tilt = schedule.candidates(smallest, reach_from(lattice, centre))
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
@@ -227,6 +229,7 @@ def draw_radii(
     released = Outside(
         radii=tuple(grid.radii[each] for each in drawn),
         widest=grid.radii[-1],
+        least=grid.radii[min(1, len(grid.radii) - 1)],
         candidates=len(grid.radii),
         eta=float(mechanism.epsilon),
         power=power,
@@ -236,16 +239,25 @@ def draw_radii(
 
 
 def count_outside(
-    here: Setting, outside: Outside, elsewhere: int, n0: int, *, least: float = 0.0
+    here: Setting, outside: Outside, elsewhere: int, n0: int, *, strength: float = 0.0
 ) -> Steps[Outside]:
     """[mean.9] Count the records outside of the bounds, with noise, to compare them with a tail's.
 
     A record is outside on one side at most, so their number has sensitivity 1. A wide table of
     counts may cap it at a public number, which keeps that.
     """
-    strength = max(least, LEAST_STRENGTH, 16 / expected_records(here.split, n0))
+    strength = max(strength, LEAST_STRENGTH, 16 / expected_records(here.split, n0))
     found, noise = yield from count_some(here, elsewhere, strength, "records outside")
     return replace(outside, counted=found, noise=noise)
+
+
+def affordable(here: Setting, schedule: Schedule, strength: float) -> float:
+    """Return the strength of a count, or one that costs a quarter of what the last sum has."""
+    split = here.split
+    quarter = float(max(split.left / split.total - schedule.rough, Fraction(0))) / _QUARTER
+    return max(
+        LEAST_STRENGTH, min(strength, math.sqrt(2 * quarter) if split.concentrated else quarter)
+    )
 
 
 def count_some(
@@ -316,6 +328,7 @@ _ATOM = 0.7  # if more of the records are elsewhere, home is no atom
 # A count of so many noise scales needs no second one; one of so few, unless that may bring radii.
 _CLEAR, _DOUBT = 5.0, 1.5
 _KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
+_KEPT_OF_FOUND = 0.3  # in a range that was found: without radii there would be no answer
 # Least and largest power of the prior, nats to spare, part of the noisy count to rely on.
 _LEAST, _MOST, _SLACK, _TRUST = 1.0, 4.0, 6.0, 0.85
 # Power that radii drawn again should have, and the least: wider ones by 2.4 and 6 on average.
@@ -409,8 +422,9 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
 
 def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Atom]:
     """[mean.3], [mean.4] Count the records not at home, and choose what to do about them."""
-    reach = max(reach_from(here.lattice, home.point), 1)
-    cells = yield from read(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
+    reach, floor = max(reach_from(here.lattice, home.point), 1), here.lattice.floor
+    log_reach = math.log(reach / floor)
+    cells = yield from read(here.ask(Cells(home.point, RadiusGrid.between(floor, reach).radii)))
     atom = Atom("none", schedule, cells)
     expected = expected_records(here.split, n0)
     scale = float(here.split.scale)
@@ -422,16 +436,14 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
         return atom
     hope = found * scale + _HOPE / strength
     sure = found * strength * scale
-    if sure < _CLEAR and (
-        sure > _DOUBT or _radii_for(here, schedule, math.log(reach), hope) is not None
-    ):
+    if sure < _CLEAR and (sure > _DOUBT or _radii_for(here, schedule, log_reach, hope) is not None):
         second = min(0.13, max(0.035, 200 / expected))
         label = "records elsewhere, again"
         again, _ = yield from count_some(here, atom.elsewhere, second, label)
         weight = second**2 / (strength**2 + second**2)
         found, strength = (1 - weight) * found + weight * again, math.hypot(strength, second)
     noise = 1 / (strength * scale)
-    chosen = _radii_for(here, schedule, math.log(reach), found * scale)
+    chosen = _radii_for(here, schedule, log_reach, found * scale)
     if chosen is None:
         return replace(atom, way="range", found=found, noise=noise)
     return replace(atom, way="radii", schedule=chosen, found=found, noise=noise)
@@ -479,7 +491,8 @@ def _radii_for(
     """
     strength = max(0.10, (_LEAST * log_reach + _SLACK) / max(_TRUST * others, 1.0))
     share = here.split.part_for(strength, "range")
-    if not here.split.keeps(_KEPT, share):
+    kept = _KEPT if here.lattice.floor == 1 else _KEPT_OF_FOUND
+    if not here.split.keeps(kept, share):
         return None
     power = _power(strength * others, log_reach, _LEAST)
     return schedule.plain(share, power)

@@ -3,7 +3,7 @@
 A lattice needs a range, and its step follows from that. Where no range is given, one is found from
 the sizes of the values, by their octaves, in one pass before those of the statistic:
 
-[range.2] count   a noisy count of the values that are not zero: are there enough?
+[range.2] count   a noisy count of the values that are not zero, a second one if they may be few;
 [range.3] octave  the octave of the median size, among all octaves of float64;
 [range.4] top     from there up, an octave that few values exceed;
 [range.5] range   2^12 times its end, on both sides of zero, with 2^52 steps.
@@ -15,7 +15,8 @@ all the same is not to be used.
 Zeros have no size, and do not count: of a column with 90 % zeros the others decide. The size of a
 row of several columns is that of its largest value. All octaves are alike beforehand, so values 2^k
 times as large are answered by 2^k times the answer, bit for bit, as far as the step can follow
-[range.6]. docs/proofs/range.md has the proofs, with the same labels.
+[range.6]. What is far below the end of the values is noted as nothing beside them [range.8].
+docs/proofs/range.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ NATS = 30.0  # half of them beat the octaves of float64, by a factor e^7
 DRAWS: Mapping[str, tuple[float, Use]] = MappingProxyType(  # their largest strengths
     {
         "values other than 0": (0.01, "noise"),
+        "values other than 0, again": (0.04, "noise"),
         "octave": (0.25, "range"),
         "top": (0.12, "range"),
         "top, again": (0.24, "range"),
@@ -61,7 +63,9 @@ TILTS, NEAR = (Fraction(1, 2), Fraction(1, 10)), 16  # an octave more weighs e^(
 STEEPER = 2 * TILTS[0], 2 * TILTS[1]
 FAR = 20  # octaves from which on it is drawn again, with a step that follows from that
 SLACK = 12  # octaves beyond the top
+DEPTH = 12  # octaves below it that are told apart about zero
 SEEN, PERHAPS = 4, 1.5  # deviations of the noise
+_PLENTY, _SURELY, _CLOSELY = 1200.0, 2, 3  # values, and deviations of the noise off them
 WIDER = 36.0  # nats of the values that were counted: 9 in 10 outweigh an octave 60 further up
 TOO_FEW = Status(
     "few_records",
@@ -115,7 +119,7 @@ def in_found_range(
     steps.close()
 
     top, status = yield from _find_top(ask, split, needs)
-    lattice = lattice_of(_lattice(top + SLACK))
+    lattice = _with_floor(lattice_of(_lattice(top + SLACK)), top)
     answer = yield from begin(lattice, split.rest().loss)
     if status.ok:
         status = TOO_LARGE if top > math.log2(lattice.hi) else answer.status
@@ -130,7 +134,11 @@ def _find_top(
     octaves = yield from read(ask)
     counts = octaves.counts[1:]  # but for zeros
     number, noise = yield from _count(split, sum(counts), "values other than 0")  # [range.2]
-    sure = (number - 2 * noise) * float(split.scale)
+    sure = (number - _SURELY * noise) * float(split.scale)
+    if number * float(split.scale) < _PLENTY:
+        label = "values other than 0, again"
+        number, noise = yield from _count(split, sum(counts), label)
+        sure = (number - _CLOSELY * noise) * float(split.scale)
     if sure * DRAWS["octave"][0] < NATS:
         return _WIDEST, TOO_FEW
 
@@ -210,6 +218,13 @@ def _lattice(power: int) -> Lattice:
     """[range.5] The lattice of ±2^power, or of the nearest range that a lattice can hold."""
     reach = power_of_two(power)
     return Lattice.within((-reach, reach))
+
+
+def _with_floor(lattice: Lattice, top: int) -> Lattice:
+    """[range.8] Note that 2^top, the end of the values, is much more than what is far below it."""
+    if lattice.hi != math.ldexp(1.0, min(top + SLACK, _WIDEST)):
+        return lattice  # the nearest one that there is
+    return replace(lattice, floor=lattice.last >> (SLACK + DEPTH))
 
 
 def power_of_two(power: int) -> float:

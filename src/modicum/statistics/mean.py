@@ -8,8 +8,8 @@ One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 [mean.6]  centre   a private median on a floating-point grid, from a secret subsample;
 [mean.7]  shape    two radii with a public share of the data outside: how heavy is the tail?
 [mean.8]  radii    on each side, the least width with few records outside;
-[mean.9]  outside  how many those are; if they are a group far away, [mean.13] of search.py draws
-                   the radii again for it;
+[mean.9]  outside  how many those are; if they are a group far away, [mean.13] and [mean.16] of
+                   search.py draw the radii again for it, or reach home;
 [mean.10] rough    a rough mean of the data clipped to those bounds, and a second count;
 [mean.11] final    the sum of clipped deviations from the rough mean, with most of the budget.
 

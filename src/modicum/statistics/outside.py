@@ -85,7 +85,7 @@ class Counted:
 
 _LEAST_INDEX = 2 / 3
 _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
-_RARE = 1e-3
+_RARE, _TWICE = 1e-3, 0.05
 _HEAVIEST = 1.25
 _STEEPEST = (12.0, 48.0)  # of the indices between two radii and of a shape
 _NEAR = 2  # times the radii about the centre
@@ -98,13 +98,14 @@ class Outside:
 
     ``radii`` were chosen on each side, in lattice steps, of ``candidates``, ``per_octave`` of an
     octave, of which no record is outside the ``widest``, and widened afterwards by the factor
-    ``widening``. A record outside scores ``eta``, and the prior of a radius r is r^-power, or less
-    steep far beyond the data. ``seen``, if the shape of the tail was looked at, is about how many
-    records are further from the centre than a released radius, and this radius; ``falling`` is the
-    index that a light tail of its shape has where the radii are drawn; ``half`` is the same
-    of a radius about home; ``others``, if the radii are about home themselves, about how many
-    records are away from it; ``counted``, if they were counted, a number of the records outside
-    with ``noise``.
+    ``widening``; the ``least`` of them is the first that is not 0. A record outside scores ``eta``,
+    and the prior of a radius r is r^-power, or less steep far beyond the data. ``seen``, if the
+    shape of the tail was looked at, is about how many records are further from the centre than a
+    released radius, and this radius; ``falling`` is the index that a light tail of its shape has
+    where the radii are drawn; ``half`` is the same of a radius about home; ``others``, if the radii
+    are about home themselves, about how many records are away from it; ``counted``, if they were
+    counted, a number of the records outside with ``noise``; ``twice``: it is a second number, drawn
+    because a tail hardly explained the first; ``tight``: home is far from radii so small.
 
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
     radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
@@ -119,6 +120,7 @@ class Outside:
     power: float
     widening: float = 1.0
     per_octave: int = 2
+    least: int = 1
     selection: Selection = "flip"
     seen: tuple[float, int] | None = None
     falling: float = 0.0
@@ -126,16 +128,23 @@ class Outside:
     others: float = 0.0
     counted: int | None = None
     noise: Noise | None = None
+    twice: bool = False
+    tight: bool = False
 
-    def excess(self, alpha: float, rare: float = _RARE) -> float:
+    def excess(self, alpha: float, rare: float | None = None) -> float:
         """Bound on the records outside, if there are more than a tail of index 2 explains; else 0.
 
-        A part ``rare`` of the releases is wrong about that for each of noise and tail.
+        A part ``rare`` of the releases is wrong about that for each of noise and tail: a thousandth
+        by default, or a twentieth of those that were counted twice. Beside tight radii a group at
+        home would be most of the answer, so it is taken for a tail half of the time only.
         """
+        if rare is None:
+            rare = _TWICE if self.twice else _RARE
         if self.counted is None or self.noise is None:
             return 0.0
         radii = [max(1.0, self.widening * r) for r in self.radii]
-        usual = sum(self.quantile(rare, 2.0, r, side) for side, r in enumerate(radii))
+        often = 0.5 if self.tight else rare
+        usual = sum(self.quantile(often, 2.0, r, side) for side, r in enumerate(radii))
         if self.counted - self.noise.tail_bound(2 * rare) <= usual:
             return 0.0
         return self.counted_at_most(alpha)
@@ -168,8 +177,9 @@ class Outside:
 
     def _sides(self, alpha: float) -> list[float]:
         slack = math.log(self.candidates * len(self.radii) / alpha)
-        # Radius 0 counts as one half octave below the first candidate, at most 1 step.
-        spans = (math.log(self.widest / max(r, math.sqrt(0.5))) for r in self.radii)
+        # Radius 0 counts as one half octave below the first candidate.
+        below = self.least * math.sqrt(0.5)
+        spans = (math.log(self.widest / max(r, below)) for r in self.radii)
         return [(self.power * span + slack) / self.eta for span in spans]
 
     def expected(self, tail: float) -> float:
@@ -546,7 +556,7 @@ class OneValue(InBounds):
 
     def share_elsewhere(self, alpha: float) -> float:
         """Bound on the share of the records that are not within the bounds."""
-        most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
+        most = max(0, self.elsewhere) + self.noise.bound(0.9 * alpha)
         least = self.counted.least(0.1 * alpha)
         return 1.0 if most >= least else most / least
 

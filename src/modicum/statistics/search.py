@@ -7,17 +7,19 @@ proofs, with the same labels.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusRanks
-from modicum.runtime.steps import Steps, draw, draw_count, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import (
     Bounds,
     Home,
     Setting,
+    affordable,
     combined,
     count_outside,
     count_some,
@@ -53,6 +55,7 @@ from modicum.statistics.split import (
 )
 from modicum.statistics.tail_shape import Ranks, TailShape, tail_weight
 from modicum.status import OK, Status
+from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import TailSummary
 
@@ -63,6 +66,10 @@ _LEAST_STRENGTH, _MOST_STRENGTH = (1 / 64, 1 / 10), (1 / 20, 1 / 5)
 _CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
 # Of the releases of a tail so many are counted a second time, with its shape seen and without.
 _PERHAPS = (0.1, 0.05)
+_SURELY = 1e-3  # of those that are counted so are taken for a group
+# Bounds so much closer together than home is far are tight, and a count outside of them, or of
+# others, has noise of so small a part of few records.
+_FAR, _IF_TIGHT, _IF_WIDE = 100, 200.0, 50.0
 # Bounds that hold so much of the range are worth no further draws.
 _NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
 
@@ -119,22 +126,50 @@ def locate_data(
 def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResult]:
     """[mean.9], [mean.13] The records outside of the bounds; if they are no tail, wider bounds.
 
-    A first count that a tail explains once in twenty is drawn again, more closely; radii are drawn
-    again where that count is no tail's either.
+    A first count that a tail hardly explains is drawn again, more closely. Bounds that
+    reach home, or radii that are drawn again, follow where that count is no tail's either.
     """
     bounds, split = place.bounds, here.split
-    if place.way != "bounds" or bounds is None or bounds.all_of(here.lattice):
+    if place.way == "range" or bounds is None or bounds.all_of(here.lattice):
         return place
-    enough = expected_records(split, n0) >= LEAST_FOR_COUNTS
-    least = _LEAST_STRENGTH[split.concentrated] if enough else 0.0
-    outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0, least=least)
-    if enough and outside.excess(0.05, rare=_PERHAPS[outside.seen is None]):
-        most = _MOST_STRENGTH[split.concentrated]
+    if place.way == "single":
+        return (yield from _beside_one_value(here, place, bounds))
+    tight = bounds.reach(home_of(here.lattice)) > _FAR * (bounds.hi - bounds.lo)
+    if expected_records(split, n0) < LEAST_FOR_COUNTS and not tight:
+        outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
+        return replace(place, bounds=replace(bounds, outside=outside))
+    few = (_IF_TIGHT if tight else _IF_WIDE) / expected_records(split, n0)
+    least = max(_LEAST_STRENGTH[split.concentrated], affordable(here, place.schedule, few))
+    known = replace(bounds.outside, tight=tight)
+    outside = yield from count_outside(here, known, bounds.elsewhere, n0, strength=least)
+    if outside.excess(0.05, rare=_PERHAPS[outside.seen is None]):
+        most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
         strength = max(least, min(_CLOSELY / _found(here, outside), most))
-        outside = yield from _count_closely(here, bounds, strength)
+        strength = affordable(here, place.schedule, strength)
+        outside = yield from _count_closely(here, replace(bounds, outside=outside), strength)
         if outside.excess(0.05):
-            return (yield from _draw_again(here, place, outside, strength))
+            wider = yield from _to_home(here, place, outside, strength)
+            if wider is not None:
+                return wider
+            if outside.excess(0.05, rare=_SURELY):
+                return (yield from _draw_again(here, place, outside, strength))
     return replace(place, bounds=replace(bounds, outside=outside))
+
+
+def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Steps[SearchResult]:
+    """[mean.16] Count the records that do not have the one value of the others: are they at home.
+
+    Nothing but that value is left to answer, so half of what is left is for the count.
+    """
+    half = float(here.split.left / here.split.total) / 2
+    strength = math.sqrt(2 * half) if here.split.concentrated else half
+    label = "records beside a single value"
+    found, noise = yield from count_some(here, bounds.elsewhere, strength, label)
+    if found <= noise.tail_bound(_SURELY):
+        return place
+    outside = replace(bounds.outside, counted=found, noise=noise, twice=True)
+    wider = yield from _to_home(here, place, outside, affordable(here, place.schedule, strength))
+    return place if wider is None else wider
 
 
 def _found(here: Setting, outside: Outside) -> float:
@@ -145,7 +180,28 @@ def _found(here: Setting, outside: Outside) -> float:
 def _count_closely(here: Setting, bounds: Bounds, strength: float) -> Steps[Outside]:
     label = "records outside, again"
     found, noise = yield from count_some(here, bounds.elsewhere, strength, label)
-    return replace(bounds.outside, counted=found, noise=noise)
+    return replace(bounds.outside, counted=found, noise=noise, twice=True)
+
+
+def _to_home(
+    here: Setting, place: SearchResult, outside: Outside, strength: float
+) -> Steps[SearchResult | None]:
+    """[mean.16] Bounds that reach home, if they hold most of what was counted ``outside``."""
+    first, home = place.bounds, home_of(here.lattice)
+    assert first is not None
+    if first.lo <= home <= first.hi:
+        return None
+    lo, hi = min(first.lo, home), max(first.hi, home)
+    cells = yield from read(here.ask(Cells(lo, (0, hi - lo))))
+    beyond = cells.below(lo) + cells.above(hi)
+    label = "records outside, home included"
+    strength = affordable(here, place.schedule, strength)
+    found, noise = yield from count_some(here, beyond, strength, label)
+    left = replace(outside, counted=found, noise=noise, tight=False)
+    gained = (outside.counted or 0) - found
+    if left.excess(0.05) or gained <= max(found, noise.tail_bound(_PERHAPS[1])):
+        return None
+    return replace(place, way="bounds", bounds=Bounds(lo, hi, left, beyond))
 
 
 def _draw_again(

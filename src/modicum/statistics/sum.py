@@ -293,7 +293,7 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
 def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
     """[sum.2] What the radius says of the records beyond it, and their number: not released."""
     lattice, schedule = here.lattice, place.schedule
-    grid = RadiusGrid.between(1, max(abs(lattice.first), abs(lattice.last)))
+    grid = RadiusGrid.between(lattice.floor, max(abs(lattice.first), abs(lattice.last)))
     sizes: TailSummary | CellSummary
     if place.atom is not None and place.atom.cells.centre == 0:
         sizes = place.atom.cells
