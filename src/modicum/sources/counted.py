@@ -20,7 +20,7 @@ _ONLY = (
 
 
 class CountedTable(Source):
-    """A table whose rows stand for many; it refuses to be read as a table of rows.
+    """A table whose rows stand for many; it refuses to be read as a table of rows [bulk.2].
 
     ``inner`` is the table itself, opened, ``table`` what the caller gave. ``complete`` declares
     that its rows are those of a public list of keys, in a public order.

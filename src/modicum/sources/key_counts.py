@@ -112,12 +112,12 @@ def tallied(
             there = np.logical_and.reduce(
                 [row != coder.missing for row, coder in zip(codes, coders, strict=True)]
             )
-            n = np.ones(codes.shape[1], np.int64) if counts is None else whole(chunk[counts])
+            n = np.ones(codes.shape[1], np.int64) if counts is None else clamped(chunk[counts])
             there &= n > 0
             yield codes[:, there], n[there]
 
 
-def whole(counts: Floats) -> Integers:
+def clamped(counts: Floats) -> Integers:
     """Round counts down, to integers of 0 to 2^53; missing ones are 0 [bulk.3]."""
     bounded: Integers = np.clip(np.nan_to_num(counts, nan=0.0), 0, LARGEST).astype(np.int64)
     return bounded
