@@ -12,9 +12,11 @@ import pytest
 
 import modicum as mo
 from modicum import serialise
+from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.partition_selection import KeepCurve
+from modicum.privacy.event import ApproxDP
 from modicum.sources import record_batches
 from modicum.tables import bulk, parquet_out
 from tests.exact.goodness import ACCEPT, REJECT, normalised, p_value
@@ -86,19 +88,21 @@ def test_a_unit_of_several_rows_has_so_many_times_the_noise(tmp_path, rows) -> N
 
 
 @pytest.mark.parametrize("as_rows", [True, False])
-def test_keys_are_shown_as_often_as_the_curve_says(tmp_path, as_rows) -> None:
-    n, budget = 5, mo.approx(1, "0.01")
-    share = KeepCurve(Fraction(1), Fraction(1, 100)).probability(n)
+@pytest.mark.parametrize("owned", [1, 2])
+def test_keys_are_shown_as_often_as_the_curve_says(tmp_path, as_rows, owned) -> None:
+    n, budget, unit = 5, mo.approx(1, "0.01"), mo.unit_of(rows=owned)
+    row = unit.per_row(ApproxDP(Fraction(1), Fraction(1, 100)))
+    share = KeepCurve(row.epsilon, row.delta).probability(n)
     if as_rows:
         table = pa.table({"page": np.repeat(np.arange(4000), n)})
     else:
         table = mo.counted(table_of([n] * 4000), "n")
-    curator = curator_of(table, budget=mo.approx(2, "0.01"))
+    curator = curator_of(table, budget=mo.approx(2, "0.01"), unit=unit)
     found = curator.count_to(tmp_path / "c.parquet", "page", key_budget=budget, epsilon=1)
     assert abs(found.rows - 4000 * share) < 5 * math.sqrt(4000 * share * (1 - share))
     released = pd.read_parquet(found.path)
     assert released.page.is_monotonic_increasing
-    assert p_value((released.value - n).tolist(), law_of(LaplaceNoise(Fraction(1)))) > ACCEPT
+    assert p_value((released.value - n).tolist(), law_of(LaplaceNoise(Fraction(owned)))) > ACCEPT
     assert curator.spent == mo.approx(2, "0.01")
     assert str(found.selection) == "(ε, δ) = (1, 0.01)"
 
@@ -458,3 +462,51 @@ def test_the_size_of_the_blocks_does_not_show(tmp_path, monkeypatch) -> None:
     assert found.rows == 300
     assert sizes == [64, 64, 64, 64, 44]
     assert file.read()["page"].to_pylist() == list(range(300))
+
+
+# The command line.
+
+
+def test_the_command_writes_the_same_file(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(table_of([500, 0, 7000]), "counts.parquet")
+    pq.write_table(PAGES, "pages.parquet")
+    rows = pa.table({"page": [1] * 400 + [2] * 300 + [3] * 9})
+    pq.write_table(rows, "rows.parquet")
+    drawn = "--key-epsilon 1 --key-delta 1e-6"
+    cases = {
+        "counts.parquet --counts n --complete": [500, 0, 7000],
+        f"counts.parquet --counts n {drawn} --at-least 5": [500, 7000],
+        "counts.parquet --counts n --keys-file pages.parquet": [0, 7000],
+        "rows.parquet --keys-file pages.parquet --where page<2": [400, 0],
+        f"rows.parquet {drawn} --level 0.5": [400, 300],
+    }
+    for number, (words, truth) in enumerate(cases.items()):
+        out = f"out{number}.parquet"
+        assert main(["count", *words.split(), "--by", "page", "--epsilon", "4", "--to", out]) == 0
+        assert "not counted against any budget" in capsys.readouterr().out
+        assert pd.read_parquet(out).value.tolist() == pytest.approx(truth, abs=12)
+    words = ["count", "rows.parquet", *drawn.split(), "--by", "page", "--epsilon", "1", "--json"]
+    assert main([*words, "--where", "page > 3", "--to", "none.parquet"]) == 3
+    assert json.loads(capsys.readouterr().out)["rows"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--by page --to c.parquet", "a cost is needed"),
+        ("--epsilon 1 --to c.parquet", "--by"),
+        ("page --by page --epsilon 1 --to c.parquet", "--by"),
+        ("--by page --keys 1,2 --epsilon 1 --to c.parquet", "goes without --keys"),
+        ("--by page --complete --epsilon 1 --to c.parquet", "--complete needs --counts"),
+        ("--by page --key-epsilon 1 --epsilon 1 --to c.parquet", "go together"),
+        ("--by page --keys 1 --epsilon 1 --at-least 3", "need --to"),
+        ("--by page --epsilon 1 --to c.parquet", "give one of keys="),
+    ],
+)
+def test_the_command_refuses(tmp_path, monkeypatch, capsys, words, said) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(PAGES, "rows.parquet")
+    assert main(["count", "rows.parquet", *words.split()]) == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
