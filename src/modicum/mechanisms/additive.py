@@ -37,6 +37,7 @@ from modicum.mechanisms.base import (
     check_size,
     needed_rho,
 )
+from modicum.privacy.budget import short_text
 from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.privacy.split import Share
 
@@ -58,6 +59,11 @@ class Noise(ABC):
 
     probed: ClassVar[bool] = False
     """Whether two shifted copies differ most at the probes of :class:`Additive`."""
+
+    @property
+    def words(self) -> str:
+        """What a summary calls it."""
+        return str(self)
 
     @property
     def probe(self) -> int:
@@ -157,6 +163,10 @@ class LaplaceNoise(Noise):
     scale: Fraction
     probed = True  # the log ratio is constant outside the interval between the two values
 
+    @property
+    def words(self) -> str:
+        return f"discrete Laplace, scale {short_text(self.scale)}"
+
     def sample(self, entropy: Entropy) -> int:
         return discrete_laplace(self.scale, entropy)
 
@@ -236,6 +246,10 @@ class GaussianNoise(Noise):
 
     sigma2: Fraction
     probed = True  # its cost, a zCDP, is not measured by log ratios
+
+    @property
+    def words(self) -> str:
+        return f"discrete Gaussian, σ² = {short_text(self.sigma2)}"
 
     def sample(self, entropy: Entropy) -> int:
         return discrete_gaussian(self.sigma2, entropy)

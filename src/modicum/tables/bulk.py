@@ -75,7 +75,7 @@ def count_to(
         rows=0,
         half_width=math.floor(noise.tail_bound(1 - level)),
         level=float(level),
-        noise=str(noise),
+        noise=noise.words,
         event=query.event,
         selection=selection,
         unit=guard.unit,
