@@ -143,10 +143,12 @@ def test_without_mbi_it_says_what_to_install(releases, monkeypatch) -> None:
 @pytest.mark.skipif(find_spec("mbi") is None, reason="pip install 'mbi>=2' (make test-mbi does)")
 @pytest.mark.filterwarnings("ignore")
 def test_mbi_fits_all_marginals_together(releases) -> None:
+    import jax  # noqa: PLC0415
     from mbi import estimation  # noqa: PLC0415
 
+    jax.config.update("jax_enable_x64", True)
     domain, measurements = to_mbi(*releases.values())
-    model = estimation.MirrorDescent().estimate(domain, measurements, iters=500)
+    model = estimation.MirrorDescent().estimate(domain, measurements, iters=5000)
     for each in measurements:
         fitted = np.asarray(model.project(each.clique).datavector())
         assert np.abs(fitted - each.noisy_measurement).max() < 12 * each.stddev
