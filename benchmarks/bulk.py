@@ -114,8 +114,8 @@ def bulk(*, quick: bool) -> tuple[str, list[Target]]:
     header = ["way", "rows shown", "CPU seconds", "ns a key", "/ floor", "peak GB"]
     text = f"""## Counts of {keys:,} keys
 
-`count_to`, from Parquet to Parquet, on one core. CPU time is that of user and system together; a
-good third of it is the system's random numbers. The floor reads the same table, and writes columns
+`count_to`, from Parquet to Parquet, on one core. CPU time is that of user and system together; up
+to a half of it is the system's, for random numbers most of all. The floor reads the same table, and writes columns
 of the same kind without noise.
 
 {table(header, lines)}"""
