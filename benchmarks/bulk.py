@@ -115,8 +115,8 @@ def bulk(*, quick: bool) -> tuple[str, list[Target]]:
     text = f"""## Counts of {keys:,} keys
 
 `count_to`, from Parquet to Parquet, on one core. CPU time is that of user and system together; up
-to a half of it is the system's, for random numbers most of all. The floor reads the same table, and writes columns
-of the same kind without noise.
+to a half of it is the system's, for random numbers most of all. The floor reads the same table, and
+writes columns of the same kind without noise.
 
 {table(header, lines)}"""
     return text, targets

@@ -418,6 +418,25 @@ def test_counts_are_integers_of_a_table() -> None:
         mo.Curator(mo.counted(table, "m"), unit=mo.unit_of("k"), budget=mo.pure(1))
 
 
+def test_counts_that_cannot_be_streamed_are_refused_before_the_charge(tmp_path) -> None:
+    path = tmp_path / "views.csv"
+    path.write_text("page,n\n1,30\n")
+    curator = curator_of(mo.counted(path, "n"))
+    with pytest.raises(mo.UnsupportedData, match="read from Parquet"):
+        curator.count_to(tmp_path / "c.parquet", "page", key_budget=KEY_BUDGET, epsilon=1)
+    assert curator.spent.amount == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["views.csv"]
+
+
+def test_text_that_no_file_can_hold_does_not_fail(tmp_path) -> None:
+    labels = pd.Index(["\ud800"], dtype=object)
+    odd = pd.DataFrame({"page": pd.Categorical.from_codes([0] * 900, labels)})
+    found = curator_of(odd).count_to(
+        tmp_path / "c.parquet", "page", key_budget=KEY_BUDGET, epsilon=1
+    )
+    assert pd.read_parquet(found.path).page.tolist() == ["?"]
+
+
 def test_an_empty_complete_table_is_refused(tmp_path) -> None:
     with pytest.raises(mo.InvalidArgument, match="has no rows"):
         complete([]).count_to(tmp_path / "c.parquet", "page", epsilon=1)

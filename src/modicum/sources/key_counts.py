@@ -91,6 +91,11 @@ def _text(values: LabelValues) -> Sequence[str | None]:
     return [None if each is None else str(each) for each in label_items(values)]
 
 
+def _writable(text: str) -> str:
+    """Return text without halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _coder(kind: Kind) -> Coder:
     if kind == "text":
         return Texts()
@@ -327,7 +332,7 @@ class FoundKeys(Sensitive):
         for kind, coder, row in zip(self._kinds, self.coders, self._codes[:, places], strict=True):
             if kind == "text":
                 known = cast(Texts, coder).dictionary.keys()
-                found.append([str(known[code]) for code in row.tolist()])
+                found.append([_writable(str(known[code])) for code in row.tolist()])
             else:
                 found.append(row if kind == "whole" else row.view("M8[us]").astype(_UNITS[kind]))
         return found

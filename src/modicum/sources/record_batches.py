@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,7 +34,7 @@ def blocks_of(table: Any, columns: Sequence[str], label: str) -> Iterator[Any]:
     ``label``.
     """
     pa = import_module("pyarrow")
-    batches = guarded(label, lambda: iter(_batches(table, list(columns))))
+    batches = guarded(label, lambda: iter(reader_of(table)(list(columns))))
     waiting: list[Any] = []
     rows = 0
     while (batch := guarded(label, lambda: _plain(next(batches, None)))) is not None:
@@ -63,43 +65,69 @@ def _plain(batch: Any) -> Any:
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def _batches(table: Any, names: list[str]) -> Iterable[Any]:
-    pa = import_module("pyarrow")
-    table = table.to_native() if type(table).__module__.startswith("narwhals") else table
-    engine = type(table).__module__.partition(".")[0]
-    found: Iterable[Any]
-    if isinstance(table, str | os.PathLike):
-        found = _of_files(table, names)
-    elif isinstance(table, pa.RecordBatch):
-        found = [table.select(names)]
-    elif isinstance(table, pa.Table):
-        found = table.select(names).to_batches()
-    elif engine == "pyarrow" and hasattr(table, "to_batches"):  # a data set
-        found = table.to_batches(columns=names, batch_size=BLOCK)
-    elif engine in {"duckdb", "_duckdb"}:
-        found = arrow_reader(table.project(", ".join(map(quoted, names))))
-    elif engine == "pandas":
-        parts = (table[names].iloc[at : at + BLOCK] for at in range(0, len(table), BLOCK))
-        found = (pa.RecordBatch.from_pandas(part, preserve_index=False) for part in parts)
-    elif engine == "polars" and hasattr(table, "to_arrow"):
-        found = table.select(names).to_arrow().to_batches()
-    else:
-        raise _refusal(type(table).__name__)
+def _of_arrow(table: Any, names: list[str]) -> Iterable[Any]:
+    found: Iterable[Any] = table.select(names).to_batches()
     return found
 
 
-def _of_files(path: str | os.PathLike[str], names: list[str]) -> Iterator[Any]:
-    _, files = found_files(path)
-    if {Path(file).suffix.lower() for file in files} != {".parquet"}:
-        raise _refusal("file of another kind")
+def _of_batch(batch: Any, names: list[str]) -> Iterable[Any]:
+    return [batch.select(names)]
+
+
+def _of_dataset(dataset: Any, names: list[str]) -> Iterable[Any]:
+    found: Iterable[Any] = dataset.to_batches(columns=names, batch_size=BLOCK)
+    return found
+
+
+def _of_duckdb(relation: Any, names: list[str]) -> Iterable[Any]:
+    found: Iterable[Any] = arrow_reader(relation.project(", ".join(map(quoted, names))))
+    return found
+
+
+def _of_pandas(frame: Any, names: list[str]) -> Iterable[Any]:
+    make = import_module("pyarrow").RecordBatch.from_pandas
+    for start in range(0, len(frame), BLOCK):
+        yield make(frame[names].iloc[start : start + BLOCK], preserve_index=False)
+
+
+def _of_polars(frame: Any, names: list[str]) -> Iterable[Any]:
+    return _of_arrow(frame.select(names).to_arrow(), names)
+
+
+def _of_files(path: str | os.PathLike[str], names: list[str]) -> Iterable[Any]:
     opened = import_module("pyarrow.parquet").ParquetFile
-    for each in files:
+    for each in found_files(path)[1]:
         with opened(each, pre_buffer=False) as file:
             yield from file.iter_batches(batch_size=BLOCK, columns=names)
 
 
-def _refusal(kind: str) -> UnsupportedData:
-    return UnsupportedData(
+_READERS: Mapping[str, Callable[[Any, list[str]], Iterable[Any]]] = {
+    "pyarrow.Table": _of_arrow,
+    "pyarrow.RecordBatch": _of_batch,
+    "pyarrow.dataset.Dataset": _of_dataset,
+    "duckdb.DuckDBPyRelation": _of_duckdb,
+    "pandas.DataFrame": _of_pandas,
+    "polars.DataFrame": _of_polars,
+}
+
+
+def reader_of(table: Any) -> Callable[[list[str]], Iterable[Any]]:
+    """Return what reads columns of a table as record batches, if it can be so read.
+
+    UnsupportedData for other tables; nothing is read.
+    """
+    native = table.to_native() if type(table).__module__.startswith("narwhals") else table
+    if isinstance(native, str | os.PathLike):
+        suffixes = {Path(file).suffix.lower() for file in found_files(native)[1]}
+        if suffixes == {".parquet"}:
+            return partial(_of_files, native)
+    for kind, read in _READERS.items():
+        module, _, name = kind.rpartition(".")
+        known = getattr(sys.modules.get(module), name, None)
+        if isinstance(known, type) and isinstance(native, known):
+            return partial(read, native)
+    raise UnsupportedData(
         "keys, and counts beside their keys, are read from Parquet, a DuckDB relation, or a "
-        f"PyArrow, pandas or Polars table in memory, and not from a {kind}"
+        f"PyArrow, pandas or Polars table in memory, and not from a {type(native).__name__} of "
+        "another kind"
     )

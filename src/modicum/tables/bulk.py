@@ -32,7 +32,7 @@ from modicum.sources.base import Source, open_source
 from modicum.sources.counted import CountedTable
 from modicum.sources.key_counts import Kind, kind_of
 from modicum.sources.reader import RemoteSource
-from modicum.sources.record_batches import blocks_of, need_arrow
+from modicum.sources.record_batches import blocks_of, need_arrow, reader_of
 from modicum.tables.key_blocks import (
     RELEASED,
     CompleteBlocks,
@@ -99,7 +99,7 @@ def count_to(
         if done is not None:
             return restored(done)
         if target.exists():
-            raise InvalidArgument(f"{target.name!r} is there already: nothing was charged")
+            raise InvalidArgument(f"{target.name!r} is there already: choose another name")
         found = _blocks(source, by, kinds, keys, drawn=selection is not None)
         curve = None
         if selection is not None:
@@ -180,5 +180,6 @@ def _blocks(
         return GivenBlocks(source, by, kinds, partial(blocks_of, keys, by, "the table of keys"))
     if not isinstance(source, CountedTable):
         return FoundBlocks(source, by, kinds)
+    reader_of(source.table)  # which refuses before the charge what it cannot read
     read = partial(blocks_of, source.table, [*by, source.counts], source.label)
     return CountedBlocks(read, kinds, source.label) if drawn else CompleteBlocks(read)
