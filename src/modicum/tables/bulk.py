@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -123,7 +124,8 @@ def _published(
     if kept.digest != release.digest:  # another process with the same key was faster
         waiting.unlink()
         return restored(kept)
-    waiting.replace(target)
+    with suppress(FileNotFoundError):  # a process that was slower has put it there
+        waiting.replace(target)
     return release
 
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -81,8 +81,9 @@ def restored(record: CountsFile) -> CountsFile:
     """
     target = Path(record.path)
     waiting = ready(target, record.digest)
-    if waiting.is_file() and digest_of(waiting) == record.digest:
-        waiting.replace(target)
+    with suppress(FileNotFoundError):  # if there is none, or another process has just put it there
+        if digest_of(waiting) == record.digest:
+            waiting.replace(target)
     if not target.is_file() or digest_of(target) != record.digest:
         raise LedgerError(
             f"the counts of this key were drawn and recorded, but {record.path} is gone or was "
