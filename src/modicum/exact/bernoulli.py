@@ -16,6 +16,7 @@ from modicum.exact.enclosure import exp_bounds
 from modicum.exact.entropy import Entropy
 
 _WORD = 64
+_LAST = 2**_WORD - 1
 _LONGEST = 40  # the table of unit_geometric ends here; e^-40 2^64 is still 78
 
 
@@ -178,23 +179,32 @@ class KnownCoin:
         return point_below(word, _WORD, self.bounds, entropy)
 
     def toss_many(self, count: int, entropy: Entropy) -> NDArray[np.bool_]:
-        return self.toss_each([self], np.zeros(count, np.intp), entropy)
+        sure, never = (np.uint64(min(word, _LAST)) for word in (self.sure, self.never))
+        return _below_each(entropy.words(count), sure, never, lambda i: self.bounds, entropy)
 
     @staticmethod
     def toss_each(
         coins: Sequence[KnownCoin], which: NDArray[np.intp], entropy: Entropy
     ) -> NDArray[np.bool_]:
         """Toss one coin per element, the coin of that place in a list; all are independent."""
+        sure = np.array([min(coin.sure, _LAST) for coin in coins], np.uint64)[which]
+        never = np.array([min(coin.never, _LAST) for coin in coins], np.uint64)[which]
         words = entropy.words(len(which))
-        largest = 2**_WORD - 1
-        sure, never = (
-            np.array([min(word, largest) for word in each], np.uint64)
-            for each in ([coin.sure for coin in coins], [coin.never for coin in coins])
-        )
-        tossed: NDArray[np.bool_] = words < sure[which]
-        for i in np.flatnonzero(~tossed & (words <= never[which])).tolist():
-            tossed[i] = point_below(int(words[i]), _WORD, coins[which[i]].bounds, entropy)
-        return tossed
+        return _below_each(words, sure, never, lambda i: coins[which[i]].bounds, entropy)
+
+
+def _below_each(
+    words: NDArray[np.uint64],
+    sure: NDArray[np.uint64] | np.uint64,
+    never: NDArray[np.uint64] | np.uint64,
+    bounds: Callable[[int], Callable[[int], tuple[Fraction, Fraction]]],
+    entropy: Entropy,
+) -> NDArray[np.bool_]:
+    """Decide by :func:`point_below` what the words alone do not."""
+    below: NDArray[np.bool_] = words < sure
+    for i in np.flatnonzero(~below & (words <= never)).tolist():
+        below[i] = point_below(int(words[i]), _WORD, bounds(i), entropy)
+    return below
 
 
 def guessed_below(
