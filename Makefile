@@ -41,7 +41,7 @@ test: lint  ## lint, check types and layers, run the quick tests
 SLOW := $(BIN)/$(PYTEST) -m slow -o faulthandler_timeout=3600
 
 .PHONY: test-all
-test-all: test docs slow lowest wheel test-engines lowest-engines test-server test-opendp test-sklearn  ## the same with the documentation, the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, OpenDP and scikit-learn
+test-all: test docs slow lowest wheel test-engines lowest-engines test-server test-mbi test-opendp test-sklearn  ## the same with the documentation, the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, mbi, OpenDP and scikit-learn
 
 .PHONY: slow
 slow: slow-audit slow-laws slow-statistics slow-rest  ## the slow tests, part by part: slow-audit, slow-laws, slow-statistics, slow-rest
@@ -92,6 +92,10 @@ lowest-engines: .venv-lowest-engines/.lowest-engines
 .PHONY: test-server
 test-server: .venv-server/.server  ## the ledger, on a PostgreSQL server too, and the numerical accountant
 	.venv-server/bin/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600 tests/privacy
+
+.PHONY: test-mbi
+test-mbi: .venv-mbi/.mbi  ## released counts as inputs of mbi
+	.venv-mbi/bin/python -m pytest -k "mbi or synthetic" src/modicum/interop/mbi.py tests/interop tests/docs
 
 .PHONY: test-opendp
 test-opendp: .venv-opendp/.opendp  ## questions inside OpenDP's compositors
@@ -152,6 +156,9 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 .venv-server/.server: requirements/server.txt pyproject.toml | .venv-server/.made
 	$(call install,.venv-server,server)
 
+.venv-mbi/.mbi: requirements/mbi.txt pyproject.toml | .venv-mbi/.made
+	$(call install,.venv-mbi,mbi)
+
 .venv-opendp/.opendp: requirements/opendp.txt pyproject.toml | .venv-opendp/.made
 	$(call install,.venv-opendp,opendp)
 
@@ -161,7 +168,7 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 .venv-peers/.peers: requirements/peers.txt pyproject.toml | .venv-peers/.made
 	$(call install,.venv-peers,peers)
 
-.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-opendp/.made .venv-peers/.made .venv-server/.made .venv-sklearn/.made:
+.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-mbi/.made .venv-opendp/.made .venv-peers/.made .venv-server/.made .venv-sklearn/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	@echo "Making $(@D)"
 	@$(PYTHON) -m venv $(@D)

@@ -22,6 +22,7 @@ LOCKED = {
     "lowest": "test",
     "lowest-engines": "remote",
     "opendp": "opendp",
+    "mbi": "mbi",
     "sklearn": "sklearn",
     "peers": "peers",
     "server": "server",

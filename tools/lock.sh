@@ -21,6 +21,7 @@ lock docs --group docs --constraints requirements/dev.txt
 lock peers --group peers
 lock engines --group remote
 lock server --group server --constraints requirements/dev.txt
+lock mbi --group mbi --constraints requirements/dev.txt
 lock opendp --group opendp --constraints requirements/dev.txt
 lock sklearn --group sklearn --constraints requirements/dev.txt
 lock lowest --group test --resolution lowest-direct

@@ -18,6 +18,7 @@ _SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
 _HOMES = {
     "modicum.answering": {"describe"},
     "modicum.array_release": {"ArrayRelease", "Intervals"},
+    "modicum.counts_file": {"CountsFile"},
     "modicum.curator": {"Curator"},
     "modicum.tables.description": {"Description"},
     "modicum.difference": {"Difference"},
@@ -34,6 +35,7 @@ _HOMES = {
         "SourceError",
         "UnsupportedData",
     },
+    "modicum.sources.counted": {"counted"},
     "modicum.sources.files": {"csv_file"},
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped_release": {"GroupedArrayRelease", "GroupedRelease"},

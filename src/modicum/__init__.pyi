@@ -16,6 +16,7 @@ from modicum import theory as theory
 from modicum.answering import describe as describe
 from modicum.array_release import ArrayRelease as ArrayRelease
 from modicum.array_release import Intervals as Intervals
+from modicum.counts_file import CountsFile as CountsFile
 from modicum.curator import Curator as Curator
 from modicum.difference import Difference as Difference
 from modicum.errors import AccessDeniedError as AccessDeniedError
@@ -81,6 +82,7 @@ from modicum.privacy.unit import unit_of as unit_of
 from modicum.query import Query as Query
 from modicum.release import Interval as Interval
 from modicum.release import Release as Release
+from modicum.sources.counted import counted as counted
 from modicum.sources.files import csv_file as csv_file
 from modicum.statistics.monotone_statistic import Boundaries as Boundaries
 from modicum.statistics.monotone_statistic import Score as Score
@@ -94,6 +96,7 @@ __all__ = [
     "Boundaries",
     "Budget",
     "BudgetExceeded",
+    "CountsFile",
     "Curator",
     "Description",
     "Difference",
@@ -126,6 +129,7 @@ __all__ = [
     "clipped_mean_vector",
     "composed",
     "count",
+    "counted",
     "covariance",
     "csv_file",
     "describe",

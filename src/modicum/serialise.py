@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import Any
 
 from modicum.array_release import ArrayRelease, Axis
+from modicum.counts_file import CountsFile
 from modicum.errors import LedgerCorrupt
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
@@ -54,6 +55,7 @@ _OURS: tuple[type, ...] = (
     ApproxDP,
     ArrayRelease,
     Axis,
+    CountsFile,
     RangeDP,
     ZCDP,
     TranscriptEntry,

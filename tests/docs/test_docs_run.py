@@ -31,6 +31,7 @@ SLOW = {
 }
 NEEDS = {
     "howto-opendp.md": ("opendp", "pip install opendp (make test-opendp does)"),
+    "howto-synthetic.md": ("mbi", "pip install mbi (make test-mbi does)"),
     "howto-regression.md": ("sklearn", "pip install scikit-learn (make test-sklearn does)"),
 }
 PAGES = [

@@ -10,11 +10,13 @@ import pytest
 
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
+from modicum.exact.laplace import as_integers
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise, VectorNoise, laplace
 from modicum.mechanisms.base import ALPHAS
 from modicum.mechanisms.staircase import StaircaseNoise
 from modicum.privacy.event import ZCDP
 from modicum.summaries.vectors import BOUND
+from tests.exact.goodness import ACCEPT, REJECT, normalised, p_value
 
 LAW = VectorNoise((3, -4), 5, Fraction(2))
 
@@ -138,3 +140,33 @@ def test_noise_has_the_stated_variance_and_seldom_exceeds_its_bounds(noise) -> N
 def test_masses_are_the_chances_of_integers(noise) -> None:
     expected = [math.exp(noise.log_pmf(k)) for k in range(-25, 26)]
     np.testing.assert_allclose(noise.masses(25), expected, rtol=1e-9)
+
+
+class FixedNoise(LaplaceNoise):
+    """Gives out given integers, however large."""
+
+    def vector(self, count, entropy):
+        return as_integers(GIVEN[:count])
+
+
+FAR = 1 << 62
+GIVEN = [0, 5, -FAR - 7, FAR - 3, FAR + 2**53, -(2**63), 2**63 - 1, 2**80, -(2**70)]
+
+
+@pytest.mark.parametrize("count", [5, len(GIVEN)])  # as int64, and as Python integers
+@pytest.mark.parametrize("value", [0, 7, 2**53, -(2**53)])
+def test_a_sum_is_cut_and_not_its_noise(count, value) -> None:
+    found = FixedNoise(Fraction(1)).added_to(np.full(count, value), SeededEntropy(0))
+    assert found.tolist() == [min(max(value + z, -FAR), FAR) for z in GIVEN[:count]]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_noise_of_many_values_follows_its_law_and_one_30_percent_narrower_does_not(noise) -> None:
+    values = np.arange(20_000) * 1000
+    drawn = (noise.added_to(values, SeededEntropy("many")) - values).tolist()
+    law = normalised({k: math.exp(noise.log_pmf(k)) for k in range(-2500, 2500)})
+    assert p_value(drawn, law) > ACCEPT
+    if isinstance(noise, LaplaceNoise):
+        wrong = LaplaceNoise(noise.scale * Fraction(7, 10))
+        law = normalised({k: math.exp(wrong.log_pmf(k)) for k in range(-2500, 2500)})
+        assert p_value(drawn, law) < REJECT

@@ -4,6 +4,7 @@ import itertools
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from mpmath import mp, mpf
 
@@ -143,7 +144,7 @@ class Scripted(Entropy):
         return self._words.pop(0)
 
     def words(self, count: int):
-        raise NotImplementedError
+        return np.array([self._words.pop(0) for _ in range(count)], np.uint64)
 
 
 def test_an_undecided_coin_draws_more_of_the_same_number() -> None:
@@ -168,3 +169,27 @@ def test_what_is_sure_and_what_cannot_be() -> None:
 def test_the_kept_keys_come_in_their_own_order() -> None:
     mechanism = KeySelection({"b": 10**6, "a": 10**6}, Fraction(1), Fraction(1, 10))
     assert mechanism.sample(SYSTEM) == ("a", "b")
+
+
+def test_many_coins_follow_the_curve_and_one_with_30_percent_more_delta_does_not() -> None:
+    curve = KeepCurve(Fraction(1), Fraction(1, 100))
+    counts = np.tile(np.array([0, 1, 2, 3, 5, 9, 10, 2**53]), 20_000)
+    kept = curve.toss_each(counts, SeededEntropy("many"))
+    more = KeepCurve(Fraction(1), Fraction(10, 700))
+    far = 0.0
+    for n in np.unique(counts).tolist():
+        share, p = kept[counts == n].mean(), curve.probability(n)
+        assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / 20_000)
+        far = max(far, abs(share - more.probability(n)) / math.sqrt(p * (1 - p) / 20_000 + 1e-12))
+    assert far > 9
+
+
+def test_the_thresholds_of_many_coins_are_exact() -> None:
+    curve = KeepCurve(Fraction(1), Fraction(1, 100))
+    low, _ = curve.bounds(3, 100)
+    first, rest = divmod(math.floor(low * 2**128), 2**64)
+    words = [first - 1, first + 1, first, first, 0, 2**64 - 1, 2**64 - 1]
+    counts = np.array([3, 3, 3, 3, 0, 0, 10**6])
+    more = [rest - 1, rest + 1, 2**63, 2**63, 2**63]
+    kept = curve.toss_each(counts, Scripted(*words, *more))
+    assert kept.tolist() == [True, False, True, False, False, False, True]

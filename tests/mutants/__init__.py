@@ -1,5 +1,6 @@
 """Faults that the quick tests must notice: ``make mutants`` plants one after the other."""
 
+from tests.mutants.bulk import FAULTS as BULK
 from tests.mutants.data import FAULTS as DATA
 from tests.mutants.fault import Fault
 from tests.mutants.laws import FAULTS as LAWS
@@ -8,4 +9,4 @@ from tests.mutants.protocols import FAULTS as PROTOCOLS
 from tests.mutants.samplers import FAULTS as SAMPLERS
 from tests.mutants.statistics import FAULTS as STATISTICS
 
-FAULTS: tuple[Fault, ...] = (*SAMPLERS, *LAWS, *PRIVACY, *DATA, *PROTOCOLS, *STATISTICS)
+FAULTS: tuple[Fault, ...] = (*SAMPLERS, *LAWS, *PRIVACY, *DATA, *PROTOCOLS, *STATISTICS, *BULK)

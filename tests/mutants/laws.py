@@ -29,7 +29,7 @@ FAULTS = (
     Fault(
         "laplace-noise-vector",
         "Laplace noise of many numbers at once is 30 % too small.",
-        f"{_NOISE}:LaplaceNoise._vector",
+        f"{_NOISE}:LaplaceNoise.vector",
         "self.scale",
         "self.scale * Fraction(7, 10)",
         f"mechanisms/test_additive.py {_EVERY}",
@@ -69,7 +69,7 @@ FAULTS = (
     Fault(
         "gaussian-noise-vector",
         "Gaussian noise of many numbers at once is 30 % too small.",
-        f"{_NOISE}:GaussianNoise._vector",
+        f"{_NOISE}:GaussianNoise.vector",
         "self.sigma2",
         "self.sigma2 / 2",
         f"mechanisms/test_additive.py {_EVERY}",

@@ -33,6 +33,7 @@ examples:
   modicum sum people.csv income --within=0,1e9 --epsilon 0.5 --json
   modicum count people.csv --epsilon 0.1
   modicum quantile flights.csv delay --q 0.9 --epsilon 1
+  modicum count views.parquet --by page --keys-file pages.parquet --epsilon 1 --to out.parquet
   modicum histogram people.csv age --edges 0,18,65,inf --epsilon 1
   modicum plan mean --n 100000 --sd 5e4 --error 500
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
 from modicum.array_release import ArrayRelease
+from modicum.cli import bulk
 from modicum.cli.options import (
     Output,
     add_cost,
@@ -153,6 +154,8 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
     _add_options(parser, statistic, parameters)
     if column == "column":
         add_groups(parser)
+    if statistic.name == "count":
+        bulk.add_options(parser)
     add_cost(parser)
     add_output(parser, drawn="level" in parameters, tail=statistic.tail)
 
@@ -162,6 +165,10 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         return query
 
     def answer(arguments: argparse.Namespace) -> Output:
+        if "to" in arguments:
+            if arguments.to is not None:
+                return bulk.answer(arguments)
+            bulk.check_unused(arguments)
         release = _released(arguments, lambda cost: asked(arguments, cost))
         return Output(_shown(release, arguments), release.usable)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +16,7 @@ from modicum.exact.enclosure import exp_bounds
 from modicum.exact.entropy import Entropy
 
 _WORD = 64
+_LAST = 2**_WORD - 1
 _LONGEST = 40  # the table of unit_geometric ends here; e^-40 2^64 is still 78
 
 
@@ -159,30 +160,51 @@ class KnownCoin:
     """A coin for many tosses; ``bounds`` encloses its probability as in :func:`point_below`.
 
     One enclosure, rounded to whole words, decides nearly all tosses: a word w stands for [w, w + 1)
-    2^-64. The others go on with the same uniform number.
+    2^-64. It is heads below ``sure`` and tails from ``never`` on. The others go on with the same
+    uniform number.
     """
 
-    __slots__ = ("_bounds", "_never", "_sure")
+    __slots__ = ("bounds", "never", "sure")
 
     def __init__(self, bounds: Callable[[int], tuple[Fraction, Fraction]]) -> None:
         lower, upper = bounds(40)
-        self._bounds = bounds
-        self._sure: int = max(0, math.floor(lower * 2**_WORD))
-        self._never: int = math.ceil(upper * 2**_WORD)
+        self.bounds = bounds
+        self.sure: int = max(0, math.floor(lower * 2**_WORD))
+        self.never: int = math.ceil(upper * 2**_WORD)
 
     def toss(self, entropy: Entropy) -> bool:
         word = entropy.word()
-        if word < self._sure or word >= self._never:
-            return word < self._sure
-        return point_below(word, _WORD, self._bounds, entropy)
+        if word < self.sure or word >= self.never:
+            return word < self.sure
+        return point_below(word, _WORD, self.bounds, entropy)
 
     def toss_many(self, count: int, entropy: Entropy) -> NDArray[np.bool_]:
-        words = entropy.words(count)
-        largest = 2**_WORD - 1
-        tossed: NDArray[np.bool_] = words < np.uint64(min(self._sure, largest))
-        for i in np.flatnonzero(~tossed & (words <= np.uint64(min(self._never, largest)))).tolist():
-            tossed[i] = point_below(int(words[i]), _WORD, self._bounds, entropy)
-        return tossed
+        sure, never = (np.uint64(min(word, _LAST)) for word in (self.sure, self.never))
+        return _below_each(entropy.words(count), sure, never, lambda i: self.bounds, entropy)
+
+    @staticmethod
+    def toss_each(
+        coins: Sequence[KnownCoin], which: NDArray[np.intp], entropy: Entropy
+    ) -> NDArray[np.bool_]:
+        """Toss one coin per element, the coin of that place in a list; all are independent."""
+        sure = np.array([min(coin.sure, _LAST) for coin in coins], np.uint64)[which]
+        never = np.array([min(coin.never, _LAST) for coin in coins], np.uint64)[which]
+        words = entropy.words(len(which))
+        return _below_each(words, sure, never, lambda i: coins[which[i]].bounds, entropy)
+
+
+def _below_each(
+    words: NDArray[np.uint64],
+    sure: NDArray[np.uint64] | np.uint64,
+    never: NDArray[np.uint64] | np.uint64,
+    bounds: Callable[[int], Callable[[int], tuple[Fraction, Fraction]]],
+    entropy: Entropy,
+) -> NDArray[np.bool_]:
+    """Decide by :func:`point_below` what the words alone do not."""
+    below: NDArray[np.bool_] = words < sure
+    for i in np.flatnonzero(~below & (words <= never)).tolist():
+        below[i] = point_below(int(words[i]), _WORD, bounds(i), entropy)
+    return below
 
 
 def guessed_below(

@@ -20,11 +20,12 @@ from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian, discrete_gaussian_many
-from modicum.exact.laplace import discrete_laplace, discrete_laplace_many
+from modicum.exact.laplace import Integers, as_integers, discrete_laplace, discrete_laplace_many
 from modicum.mechanisms.base import (
     ALPHAS,
     SECRET,
@@ -36,6 +37,7 @@ from modicum.mechanisms.base import (
     check_size,
     needed_rho,
 )
+from modicum.privacy.budget import short_text
 from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.privacy.split import Share
 
@@ -46,6 +48,8 @@ _VECTOR = 50  # fewer draws are faster one by one
 _WIDE_GAUSSIAN, _WIDE_LAPLACE = 1 << 16, 1 << 12
 _NEGLIGIBLE = 45.0  # nats below the largest term: a tail cut there is a relative 1e-15 or so
 _MOST_TERMS = 1 << 20  # of one divergence
+_WIDEST = 1 << 62  # of sums in int64
+_FARTHEST = _WIDEST + (1 << 53)  # noise that takes any such integer beyond ±2^62
 
 
 class Noise(ABC):
@@ -55,6 +59,11 @@ class Noise(ABC):
 
     probed: ClassVar[bool] = False
     """Whether two shifted copies differ most at the probes of :class:`Additive`."""
+
+    @property
+    def words(self) -> str:
+        """What a summary calls it."""
+        return str(self)
 
     @property
     def probe(self) -> int:
@@ -69,10 +78,20 @@ class Noise(ABC):
         """Draw independent integers."""
         if count < _VECTOR:
             return [self.sample(entropy) for _ in range(count)]
-        return self._vector(count, entropy)
+        drawn: list[int] = self.vector(count, entropy).tolist()
+        return drawn
 
-    def _vector(self, count: int, entropy: Entropy) -> list[int]:
-        return [self.sample(entropy) for _ in range(count)]
+    def vector(self, count: int, entropy: Entropy) -> Integers:
+        """Draw independent integers as an array."""
+        return as_integers([self.sample(entropy) for _ in range(count)])
+
+    def added_to(self, values: NDArray[np.int64], entropy: Entropy) -> NDArray[np.int64]:
+        """Add independent draws to integers of size at most 2^53, as :class:`Additive` does each.
+
+        Sums beyond ±2^62 become ±2^62, which is post-processing [bulk.6].
+        """
+        drawn = np.clip(self.vector(len(values), entropy), -_FARTHEST, _FARTHEST)
+        return np.clip(values + drawn.astype(np.int64, copy=False), -_WIDEST, _WIDEST)
 
     @abstractmethod
     def log_pmf(self, k: int) -> float:
@@ -144,12 +163,15 @@ class LaplaceNoise(Noise):
     scale: Fraction
     probed = True  # the log ratio is constant outside the interval between the two values
 
+    @property
+    def words(self) -> str:
+        return f"discrete Laplace, scale {short_text(self.scale)}"
+
     def sample(self, entropy: Entropy) -> int:
         return discrete_laplace(self.scale, entropy)
 
-    def _vector(self, count: int, entropy: Entropy) -> list[int]:
-        drawn: list[int] = discrete_laplace_many(self.scale, count, entropy).tolist()
-        return drawn
+    def vector(self, count: int, entropy: Entropy) -> Integers:
+        return discrete_laplace_many(self.scale, count, entropy)
 
     def log_pmf(self, k: int) -> float:
         """Log probability of ``k``; the differences between two k are exact to rounding."""
@@ -225,12 +247,15 @@ class GaussianNoise(Noise):
     sigma2: Fraction
     probed = True  # its cost, a zCDP, is not measured by log ratios
 
+    @property
+    def words(self) -> str:
+        return f"discrete Gaussian, σ² = {short_text(self.sigma2)}"
+
     def sample(self, entropy: Entropy) -> int:
         return discrete_gaussian(self.sigma2, entropy)
 
-    def _vector(self, count: int, entropy: Entropy) -> list[int]:
-        drawn: list[int] = discrete_gaussian_many(self.sigma2, count, entropy).tolist()
-        return drawn
+    def vector(self, count: int, entropy: Entropy) -> Integers:
+        return discrete_gaussian_many(self.sigma2, count, entropy)
 
     def log_pmf(self, k: int) -> float:
         return -float(Fraction(k) ** 2 / (2 * self.sigma2)) - math.log(_theta(float(self.sigma2)))

@@ -17,6 +17,9 @@ from itertools import combinations
 from numbers import Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from modicum.exact.bernoulli import KnownCoin
 from modicum.exact.enclosure import exp_bounds, ln_above, ln_bounds
 from modicum.exact.entropy import Entropy
@@ -95,6 +98,11 @@ class KeepCurve:
         """Return the coin of exactly π(n) [groups.10]."""
         return KnownCoin(functools.partial(self.bounds, n))
 
+    def toss_each(self, counts: NDArray[np.int64], entropy: Entropy) -> NDArray[np.bool_]:
+        """Toss the coin of exactly π(n) for each of many counts n >= 0, independently [bulk.7]."""
+        distinct, which = np.unique(np.minimum(counts, self.sure), return_inverse=True)
+        return KnownCoin.toss_each([_coin(self, n) for n in distinct.tolist()], which, entropy)
+
     @property
     def _rate(self) -> Fraction:
         return min(self.epsilon, Fraction(_MOST))
@@ -120,6 +128,11 @@ def _turn(epsilon: Fraction, delta: Fraction) -> int:
 @functools.lru_cache(maxsize=64)
 def _sure(epsilon: Fraction, delta: Fraction) -> int:
     return _turn(epsilon, delta) + 1 + math.ceil(ln_above(1 / delta) / epsilon)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _coin(curve: KeepCurve, n: int) -> KnownCoin:
+    return curve.coin(n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

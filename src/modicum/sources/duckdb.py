@@ -53,7 +53,7 @@ class DuckRelation(StreamSource):
                 [_parsed(_unboxed(a, k), k) for a, k in zip(arrays[split:], kinds, strict=True)],
             )
             return
-        for batch in _reader(query):
+        for batch in arrow_reader(query):
             parts = batch.columns
             yield TableBatch(
                 [arrow_floats(part) for part in parts[:split]],
@@ -64,20 +64,21 @@ class DuckRelation(StreamSource):
         return int(self._relation.aggregate("count(*)").fetchall()[0][0])
 
     def _cast(self, name: str) -> str:
-        quoted = _quoted(name)
+        column = quoted(name)
         if _DIRECT.fullmatch(self._types[name]):
-            return f"CAST({quoted} AS DOUBLE)"
-        return f"TRY_CAST(CAST({quoted} AS VARCHAR) AS DOUBLE)"
+            return f"CAST({column} AS DOUBLE)"
+        return f"TRY_CAST(CAST({column} AS VARCHAR) AS DOUBLE)"
 
     def _label_cast(self, name: str) -> str:
         """Cast enums, wide integers and decimals to their text."""
         declared = self._types[name]
         if _DIRECT.fullmatch(declared) or label_kind(declared) in {"date", "datetime"}:
-            return _quoted(name)
-        return f"CAST({_quoted(name)} AS VARCHAR)"
+            return quoted(name)
+        return f"CAST({quoted(name)} AS VARCHAR)"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Write a name as SQL does."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -96,7 +97,8 @@ def _unboxed(array: NDArray[Any], declared: str) -> LabelValues:
     return array.astype("M8[D]") if label_kind(declared) == "date" else array
 
 
-def _reader(query: Any) -> Any:
+def arrow_reader(query: Any) -> Any:
+    """Run a query, and read its rows as record batches."""
     if hasattr(query, "to_arrow_reader"):
         return query.to_arrow_reader(CHUNK)
     return query.fetch_record_batch(CHUNK)  # before DuckDB 1.5

@@ -66,7 +66,7 @@ def _open_path(path: str | os.PathLike[str]) -> Source:
     Which files there are, and their schemas, count as public. Folder names such as ``year=2024``
     make no columns.
     """
-    name, files = _found(path)
+    name, files = found_files(path)
     suffixes = {Path(file).suffix.lower() for file in files}
     if suffixes == {".parquet"}:
         return guarded(repr(name), lambda: _open_parquet(files, repr(name)))
@@ -131,7 +131,7 @@ def csv_file(
     >>> round(modicum.mean(people, "income", within=(-1e9, 1e9), epsilon=1).value)
     1234
     """
-    name, files = _found(path)
+    name, files = found_files(path)
     if len(files) != 1:
         raise InvalidArgument(f"{name!r} must name one file")
     if separator is None:
@@ -141,7 +141,7 @@ def csv_file(
     return guarded(repr(name), lambda: CsvFile(files[0], name, dialect, numbers, columns))
 
 
-def _found(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
+def found_files(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     """Return the last part of a path, and the files that it names."""
     text = os.fspath(path)
     if not text:
