@@ -19,7 +19,7 @@ _HOMES = {
     "modicum.answering": {"describe"},
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
-    "modicum.description": {"Description"},
+    "modicum.tables.description": {"Description"},
     "modicum.difference": {"Difference"},
     "modicum.errors": {
         "AccessDeniedError",

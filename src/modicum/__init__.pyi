@@ -17,7 +17,6 @@ from modicum.answering import describe as describe
 from modicum.array_release import ArrayRelease as ArrayRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.curator import Curator as Curator
-from modicum.description import Description as Description
 from modicum.difference import Difference as Difference
 from modicum.errors import AccessDeniedError as AccessDeniedError
 from modicum.errors import BudgetExceeded as BudgetExceeded
@@ -86,6 +85,7 @@ from modicum.sources.files import csv_file as csv_file
 from modicum.statistics.monotone_statistic import Boundaries as Boundaries
 from modicum.statistics.monotone_statistic import Score as Score
 from modicum.statistics.vector_statistic import Sensitivities as Sensitivities
+from modicum.tables.description import Description as Description
 
 __version__: str
 __all__ = [

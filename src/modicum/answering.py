@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from modicum.charging import fitted
-from modicum.curator import Curator, R, Table, recorded
-from modicum.description import Description
+from modicum.curator import Curator, R, Table
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
+from modicum.guard import recorded
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
@@ -22,6 +22,7 @@ from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
 from modicum.sources.views import View, view_of
 from modicum.statistics.spec import Declaration
+from modicum.tables.description import Description
 
 
 def answered(

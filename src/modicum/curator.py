@@ -4,43 +4,28 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from modicum.charging import (
-    PendingCharge,
-    accountant_for,
-    checked_key,
-    cost_of,
-    fitted,
-    query_text,
-)
-from modicum.description import Asked, Description
+from modicum.charging import accountant_for, fitted
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.group_by import GroupBy, checked_keys, key_event
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
-from modicum.mechanisms.partition_selection import KeySelection
+from modicum.group_answers import group_by
+from modicum.group_by import GroupBy
+from modicum.guard import Guard
 from modicum.methods import Statistics
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
-from modicum.release import Record, TranscriptEntry, plain
+from modicum.release import Record
 from modicum.runtime.query import Query
-from modicum.runtime.run import Before, LiveRun, row_costs, run, run_before, run_groups
-from modicum.runtime.steps import Steps
-from modicum.sources.base import Source, open_source
-from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
+from modicum.runtime.run import run
+from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader, check_unit
-from modicum.sources.reader import check_column, read_as
-from modicum.sources.views import View, view_of
-from modicum.statistics.persons import find_groups
-from modicum.version import VERSION
+from modicum.sources.reader import read_as
+from modicum.sources.views import View
+from modicum.tables.description import Asked, Description
 
 R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -92,29 +77,26 @@ class Curator(Statistics):
         account: str | None = None,
         entropy: Entropy | None = None,
     ) -> None:
-        self._accountant, self._unit = accountant_for(unit, budget, ledger, account)
-        self._kind = self._accountant.budget.kind
-        self._key: str | None = None
-        self._source = open_source(table)
-        check_unit(self._source, self._unit)
-        self._entropy = entropy if entropy is not None else SYSTEM
-        self._lock = threading.Lock()
-        self._process = os.getpid()
+        accountant, protects = accountant_for(unit, budget, ledger, account)
+        source = open_source(table)
+        check_unit(source, protects)
+        chosen = entropy if entropy is not None else SYSTEM
+        self._guard = Guard(source, protects, accountant, chosen, threading.Lock(), os.getpid())
 
     @property
     def budget(self) -> Budget:
         """The whole budget."""
-        return self._accountant.budget
+        return self._guard.accountant.budget
 
     @property
     def spent(self) -> Budget:
         """What has been charged so far; to the account of a ledger, by whatever process."""
-        return self._accountant.spent
+        return self._guard.accountant.spent
 
     @property
     def remaining(self) -> Budget:
         """What is left."""
-        return self._accountant.budget - self._accountant.spent
+        return self._guard.accountant.budget - self._guard.accountant.spent
 
     def idempotent(self, key: str) -> Curator:
         """Return the same curator for one query, which is answered once whatever happens.
@@ -150,9 +132,7 @@ class Curator(Statistics):
         >>> first == again, curator.remaining
         (True, pure('0.5'))
         """
-        keyed = object.__new__(Curator)
-        keyed.__dict__.update(self.__dict__, _key=checked_key(self._accountant, key))
-        return keyed
+        return self._with(self._guard.keyed(key))
 
     def where(self, condition: str) -> Curator:
         """Return a curator of the rows for which a condition is true, with the same budget.
@@ -191,7 +171,7 @@ class Curator(Statistics):
         >>> 1900 < adults.count(epsilon=1).value < 2100, curator.remaining
         (True, pure('1'))
         """
-        return self._viewing(View(condition))
+        return self._with(self._guard.viewing(View(condition)))
 
     def with_columns(self, **columns: str) -> Curator:
         """Return a curator of the table with more columns, made of its own, with the same budget.
@@ -225,19 +205,12 @@ class Curator(Statistics):
         """
         if not columns:
             raise InvalidArgument("with_columns() needs a column, such as bmi='kg / m ** 2'")
-        return self._viewing(View(None, tuple(columns.items())))
+        return self._with(self._guard.viewing(View(None, tuple(columns.items()))))
 
-    def _viewing(self, view: View) -> Curator:
+    def _with(self, guard: Guard) -> Curator:
         curator = object.__new__(Curator)
-        source = view_of(self._source, view, self._unit)
-        curator.__dict__.update(self.__dict__, _source=source)
+        curator._guard = guard
         return curator
-
-    @property
-    def _told(self) -> dict[str, object]:
-        """[view.3] What a query's text says of the table: releases of all views add up."""
-        views = [str(each) for each in self._source.views]
-        return {"view": views} if views else {}
 
     def run(self, query: Query[R]) -> R:
         """Answer one query made with :mod:`modicum.query`."""
@@ -264,17 +237,19 @@ class Curator(Statistics):
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
-        fit = partial(fitted, source=self._source, kind=self._kind, unit=self._unit)
+        guard = self._guard
+        source, unit = guard.source, guard.unit
+        fit = partial(fitted, source=source, kind=guard.kind, unit=unit)
         queries = {name: fit(query) for name, query in queries.items()}
-        with self._charging(queries, self._unit) as pending:
+        with guard.charging(queries, unit) as pending:
             done: Mapping[str, R] | None = pending.done
             if done is not None:
                 return done
-            places = [read_as(self._source, each.place, each.lattice) for each in queries.values()]
-            rows = TableReader(self._source, self._unit, places)
-            runs = run(queries, rows, unit=self._unit, charge=pending.charge, entropy=self._entropy)
+            places = [read_as(source, each.place, each.lattice) for each in queries.values()]
+            rows = TableReader(source, unit, places)
+            runs = run(queries, rows, unit=unit, charge=pending.charge, entropy=guard.entropy)
             releases = {
-                name: self._release(queries[name], live, self._unit, pending)
+                name: guard.released(queries[name], live, unit, pending)
                 for name, live in runs.items()
             }
             return pending.commit(releases)
@@ -327,9 +302,9 @@ class Curator(Statistics):
         (['N', 'S'], True)
         """
         cost = chosen_budget(epsilon, rho, budget)
-        asked = Asked.of(self._source, self._unit, columns, cost)
-        if self._key is None:
-            self._accountant.pending(cost, "", None)  # it has to hold all of it
+        asked = Asked.of(self._guard.source, self._guard.unit, columns, cost)
+        if self._guard.key is None:
+            self._guard.accountant.pending(cost, "", None)  # it has to hold all of it
         numbers = self.release(**asked.queries)
         if means := asked.means_in(numbers):
             numbers = {**numbers, **self._part("means").release(**means)}
@@ -343,7 +318,7 @@ class Curator(Statistics):
 
     def _part(self, name: str) -> Curator:
         """The same curator, with a key of its own for a part of an answer if there is one."""
-        return self if self._key is None else self.idempotent(f"{self._key} ({name})")
+        return self if self._guard.key is None else self.idempotent(f"{self._guard.key} ({name})")
 
     def group_by(
         self,
@@ -410,241 +385,21 @@ class Curator(Statistics):
         >>> curator.group_by("firm", key_budget=modicum.approx(1, "1e-6")).keys
         ('a', 'b')
         """
-        for name in (by, *more):
-            if not isinstance(name, str):
-                raise InvalidArgument(f"by must be a column name, got {type(name).__name__}")
-        if more:
-            view = View(None, (), (by, *more))
-            return self._viewing(view).group_by(
-                str(view.joint), keys=keys, key_budget=key_budget, max_groups=max_groups
-            )
-        columns = self._source.joined or (by,)
-        if (keys is None) == (key_budget is None):
-            raise InvalidArgument(
-                "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
-                "which they are drawn"
-            )
-        kinds = check_groups(self._source, self._unit, columns, max_groups)
-        unit = self._unit if max_groups is None else self._unit.in_groups(max_groups)
-        selection: TranscriptEntry | None = None
-        most = max_groups
-        if keys is not None:
-            chosen = checked_keys(keys, columns, kinds)
-        else:
-            selection = self._draw_keys(by, key_event(key_budget), unit, find=self._finds(most))
-            chosen = tuple(selection.outcome)  # type: ignore[arg-type]
-            most = selection.parameters.get("most groups", most)  # type: ignore[assignment]
-        if most is not None:
-            unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
-        answer = partial(self._answer_groups, by, chosen, selection, unit, find=self._finds(most))
-        return GroupBy(self._source.joined or by, chosen, selection, answer)
-
-    def _finds(self, max_groups: int | None) -> bool:
-        """Whether it is to be found in how many groups a person may count."""
-        return self._unit.whole and max_groups is None
-
-    def _draw_keys(self, by: str, event: ApproxDP, unit: Unit, *, find: bool) -> TranscriptEntry:
-        """Charge for the keys of a column, and draw them [groups.12]."""
-        self._check_process()
-        with self._lock:
-            key = None if self._key is None else f"{self._key} (keys of {by})"
-            finds = {"finds": "groups"} if find else {}
-            told = {**self._told, "keys_of": by, "event": repr(event), **finds}
-            query = query_text({}, unit, **told)
-            pending = self._accountant.pending(event.cost(self._kind), query, key)
-            done: TranscriptEntry | None = pending.done
-            if done is not None:
-                return done
-            charge, left, more = pending.charge, event, {}
-            if find:  # [people.13]
-                whole = PureDP(event.epsilon)
-                steps = find_groups(whole, None, lambda *_: None)  # any ε will do for keys
-                before = self._found_groups(steps, whole, unit, by, None, charge)
-                unit, charge = unit.in_groups(before.found), _nothing
-                left = replace(event, epsilon=event.epsilon * before.left)
-                more = {"most groups": before.found}
-            counts = count_keys(self._source, unit, by, self._entropy)
-            charge()
-            row = unit.per_row(left)
-            mechanism = KeySelection(counts, row.epsilon, row.delta)
-            parameters = {name: plain(value) for name, value in mechanism.public().items()} | more
-            drawn = mechanism.sample(self._entropy)
-            return pending.commit(
-                TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event)
-            )
-
-    def _found_groups(
-        self,
-        steps: Steps[int],
-        event: Event,
-        unit: Unit,
-        by: str,
-        keys: Sequence[Hashable] | None,
-        charge: Callable[[], None],
-    ) -> Before:
-        """Charge, and find in how many groups a person may count, with a part of an event."""
-        reader = reader_of_sizes(self._source, unit, by, keys)
-        return run_before(steps, event, reader, charge=charge, entropy=self._entropy)
-
-    def _find_groups(
-        self,
-        queries: Mapping[str, Query[Any]],
-        unit: Unit,
-        by: str,
-        keys: Sequence[Hashable],
-        charge: Callable[[], None],
-    ) -> tuple[str, Before]:
-        """Find in how many groups a person may count, from the cost of the largest query."""
-        name = max(queries, key=lambda each: queries[each].event.cost(self._kind).amount)
-
-        def fits(number: int, least: Fraction) -> None:
-            for which, cost in row_costs(queries, unit.in_groups(number), {name: least}).items():
-                steps = queries[which].begin(cost)
-                next(steps)
-                steps.close()
-
-        event = queries[name].allowance
-        steps = find_groups(event, len(keys), fits)
-        return name, self._found_groups(steps, event, unit, by, keys, charge)
-
-    def _answer_groups(
-        self,
-        by: str,
-        keys: tuple[Hashable, ...],
-        selection: TranscriptEntry | None,
-        unit: Unit,
-        queries: Mapping[str, Query[Any]],
-        *,
-        find: bool,
-    ) -> Mapping[str, Any]:
-        queries = {name: query.for_unit(unit) for name, query in queries.items()}
-        find = find and len(keys) > 1
-        told: dict[str, object] = {"finds": "groups"} if find else {}
-        asked = {"by": by, "keys": [repr(key) for key in keys], **told}
-        with self._charging(queries, unit, **asked) as pending:
-            done: Mapping[str, Any] | None = pending.done
-            if done is not None:
-                return done
-            charge, before, parts, payer = pending.charge, None, {}, None
-            if find:  # [people.13]
-                payer, before = self._find_groups(queries, unit, by, keys, charge)
-                unit, charge = unit.in_groups(before.found), _nothing
-                parts = {payer: before.left}
-            columns = [read_as(self._source, q.column, q.lattice) for q in queries.values()]
-            groups = run_groups(
-                queries,
-                len(keys),
-                reader_of_groups(self._source, unit, by, keys, columns),
-                unit=unit,
-                charge=charge,
-                entropy=self._entropy,
-                parts=parts,
-            )
-            if before is not None and payer is not None:
-                for runs in groups:
-                    runs[payer].transcript[:0] = before.transcript
-            found = before and before.found
-            grouped = {
-                name: (GroupedArrayRelease if query.several else GroupedRelease)(
-                    statistic=query.statistic,
-                    column=query.column,
-                    by=self._source.joined or by,
-                    releases={
-                        key: self._release(query, runs[name], unit, pending, found)
-                        for key, runs in zip(keys, groups, strict=True)
-                    },
-                    event=query.event,
-                    unit=unit,
-                    selection=selection,
-                    engine=self._source.engine,
-                    account=pending.account,
-                )
-                for name, query in queries.items()
-            }
-            return pending.commit(grouped)
-
-    @contextmanager
-    def _charging(
-        self, queries: Mapping[str, Query[Any]], unit: Unit, **more: object
-    ) -> Iterator[PendingCharge]:
-        """Check queries, and hold the lock while they are answered; yield the charge for all."""
-        if not queries:
-            raise InvalidArgument("release() needs at least one query")
-        self._check_process()  # before the lock: a fork may have copied it locked
-        with self._lock:
-            cost = cost_of(queries.values(), self._kind)
-            text = query_text(queries, unit, **self._told, **more)
-            pending = self._accountant.pending(cost, text, self._key)
-            for query in queries.values():
-                check_column(self._source, query.place, query.lattice)
-            yield pending
-
-    def _release(
-        self,
-        query: Query[R],
-        live: LiveRun,
-        unit: Unit,
-        pending: PendingCharge,
-        groups: int | None = None,
-    ) -> R:
-        source, entropy = self._source, self._entropy
-        return recorded(query, live, source, unit, pending.account, entropy, groups)
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._process:
-            raise InvalidArgument(
-                "a Curator cannot be used in a forked process: its budget would be spent twice"
-            )
+        return group_by(self._guard, (by, *more), keys, key_budget, max_groups)
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 
         def __getattr__(self, name: str) -> NoReturn:
-            source = self.__dict__.get("_source")
-            if source is not None and name in source.names:
+            guard = self.__dict__.get("_guard")
+            if guard is not None and name in guard.source.names:
                 raise AttributeError(f"ask for a statistic of the column: mean({name!r}, ...)")
             raise no_attribute(self, name)
 
     def __repr__(self) -> str:
-        return f"Curator({self._source.engine} data, unit={self._unit}, {self._accountant})"
+        guard = self._guard
+        return f"Curator({guard.source.engine} data, unit={guard.unit}, {guard.accountant})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")
 
     __copy__ = __deepcopy__ = None
-
-
-def _nothing() -> None:
-    """What is left to charge after the first draw."""
-
-
-def recorded(
-    query: Query[R],
-    live: LiveRun,
-    source: Source,
-    unit: Unit,
-    account: str,
-    entropy: Entropy,
-    groups: int | None = None,
-) -> R:
-    """Return the release of a query's run, with the circumstances of the run."""
-    assert live.answer is not None
-    release: R = live.answer.released(
-        statistic=query.statistic,
-        column=query.column,
-        event=query.event,
-        unit=unit,
-        lattice=live.answer.lattice or query.lattice,
-        ranged=query.ranged,
-        found=live.answer.lattice is not None,
-        limit=live.answer.limit,
-        groups_found=groups,
-        population=query.population,
-        method=live.answer.method or query.method,
-        transcript=tuple(live.transcript),
-        engine=source.engine,
-        view=tuple(map(str, source.views)),
-        account=account,
-        private=entropy.secret,
-        version=VERSION,
-    )
-    return release

@@ -404,8 +404,8 @@ FAULTS = (
     Fault(
         "view-not-in-the-key",
         "An answer that was recorded for one condition is given for another.",
-        "curator.py:Curator._charging",
-        "**self._told, **more",
+        "guard.py:Guard.charging",
+        "**self.told, **more",
         "**more",
         "sources/test_views.py",
     ),

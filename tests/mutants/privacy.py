@@ -449,7 +449,7 @@ FAULTS = (
     Fault(
         "keys-charge-dropped",
         "The keys of groups are drawn, and not charged.",
-        "curator.py:Curator._draw_keys",
+        "group_answers.py:_draw_keys",
         "charge, left, more = pending.charge, event, {}",
         "charge, left, more = _nothing, event, {}",
         "test_group_by.py",
@@ -457,7 +457,7 @@ FAULTS = (
     Fault(
         "keys-of-a-person",
         "The keys of groups are drawn as if each person had one row.",
-        "curator.py:Curator._draw_keys",
+        "group_answers.py:_draw_keys",
         "row = unit.per_row(left)",
         "row = left",
         "test_group_by.py",
@@ -465,9 +465,9 @@ FAULTS = (
     Fault(
         "curator-forks",
         "A forked process may spend its copy of a curator's budget.",
-        "curator.py:Curator._check_process",
-        "if os.getpid() != self._process:",
-        "if self._process is None:",
+        "guard.py:Guard.check_process",
+        "if os.getpid() != self.process:",
+        "if self.process is None:",
         "test_curator.py",
     ),
     Fault(

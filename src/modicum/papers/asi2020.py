@@ -68,6 +68,7 @@ from modicum.statistics.monotone_statistic import (
     is_number,
     true_location,
 )
+from modicum.statistics.regression import EXPLAINED_LOSS, explained_loss
 from modicum.statistics.score_lengths import (
     ClippedCells,
     PointMasses,
@@ -616,5 +617,21 @@ STATISTICS = (
         plan=_planned("gradient", "an M-estimator by its gradient"),
         error_model=(PointErrorModel,),
     ),
-    Declaration(gradient_regression, (GRADIENT_REGRESSION,), error_model=(FitChoice,)),
+    Declaration(
+        gradient_regression,
+        (GRADIENT_REGRESSION,),
+        plan=Planned(
+            "one of many linear fits by its gradient",
+            """>>> fits = [(a / 4, b / 4) for a in range(-8, 9) for b in range(-8, 9)]
+>>> guess = dict(within=(-8, 8), sd=[1], target_sd=1, r2=0.5, n=5000, epsilon=1)
+>>> found = release(gradient_regression, fits=fits, reach=2.0, cap=4.0, **guess)
+>>> 0 < found.error < 0.2
+True""",
+            error=explained_loss,
+            data="regression",
+            meaning=EXPLAINED_LOSS,
+            without=("target",),
+        ),
+        error_model=(FitChoice,),
+    ),
 )

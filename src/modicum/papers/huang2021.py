@@ -553,6 +553,20 @@ _CALL = (
     'release(private_quantile, q="0.9", within=(-1000, 1000), step=1, sd=50, n=5_000, rho="0.5")'
 )
 
+DISTANCE = "the L2 distance of all means together, in the unit of the data"
+
+
+def mean_distance(run: Any) -> float:
+    """L2 distance of the means from those of the rows."""
+    return float(np.linalg.norm(run.values - run.x.mean(axis=0)))
+
+
+def _planned(noun: str, name: str, more: str = "") -> Planned:
+    guess = f'within=(-1000, 1000), sd=[1.0] * 4, n=20_000, {more}rho="0.5"'
+    example = error_between(f"release({name}, {guess})", "0", "0.01")
+    return Planned(noun, example, error=mean_distance, data="vectors", meaning=DISTANCE)
+
+
 STATISTICS = (
     Declaration(
         private_quantile,
@@ -565,5 +579,14 @@ STATISTICS = (
         ),
         error_model=(PointErrorModel,),
     ),
-    Declaration(exchange_mean_vector, (EXCHANGE_MEAN_VECTOR,)),
+    Declaration(
+        shifted_mean_vector,
+        (),  # the row of ``modicum.mean_vector``
+        plan=_planned("shifted clipped means", "shifted_mean_vector"),
+    ),
+    Declaration(
+        exchange_mean_vector,
+        (EXCHANGE_MEAN_VECTOR,),
+        plan=_planned("means of a public number of rows", "exchange_mean_vector", "rows=20_000, "),
+    ),
 )

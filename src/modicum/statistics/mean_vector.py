@@ -16,16 +16,16 @@ the proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from modicum.array_release import ArrayEstimate, ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.papers.huang2021 import (
     CLIPPED_MEAN_VECTOR,
+    DISTANCE,
     SHIFTED_MEAN_VECTOR,
     clipped_mean_vector,
+    mean_distance,
 )
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -153,14 +153,6 @@ MEAN_VECTORS: tuple[Row[NoOption, ArrayRelease], ...] = (
     ),
     SHIFTED_MEAN_VECTOR,
 )
-
-
-DISTANCE = "the L2 distance of all means together, in the unit of the data"
-
-
-def mean_distance(run: Any) -> float:
-    """L2 distance of the means from those of the rows."""
-    return float(np.linalg.norm(run.values - run.x.mean(axis=0)))
 
 
 STATISTICS = (

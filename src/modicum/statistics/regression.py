@@ -326,7 +326,10 @@ LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
 )
 
 
-def _explained_loss(run: Any) -> float:
+EXPLAINED_LOSS = "the share of the explained variance, R², that is lost"
+
+
+def explained_loss(run: Any) -> float:
     """Share of the explained variance that a regression loses against the best one."""
     y = run.x[:, -1]
     table = np.column_stack([np.ones(len(y)), run.x[:, :-1]])
@@ -360,9 +363,9 @@ STATISTICS = (
                 "0.1",
             ),
             command="--within=-1e6,1e6 --sd 12,9 --r2 0.5 --n 1e4 --epsilon 1",
-            error=_explained_loss,
+            error=explained_loss,
             data="regression",
-            meaning="the share of the explained variance, R², that is lost",
+            meaning=EXPLAINED_LOSS,
             without=("target",),
         ),
         error_model=(RegressionErrorModel, GradientView, Products, Gradient),

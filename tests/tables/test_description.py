@@ -8,7 +8,7 @@ import pytest
 
 import modicum as mo
 from modicum.cli import main
-from modicum.description import Number
+from modicum.tables.description import Number
 
 RNG = np.random.default_rng(5)
 ROWS = 20_000

@@ -1,0 +1,202 @@
+"""Answers for groups of rows: their keys are drawn, or given, and each has a release.
+
+All groups are answered under one charge. In how many of them a person may count is found first, if
+nobody says it [people.13].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from modicum.charging import query_text
+from modicum.errors import InvalidArgument
+from modicum.group_by import GroupBy, checked_keys, key_event
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.guard import Guard
+from modicum.mechanisms.partition_selection import KeySelection
+from modicum.privacy.budget import Budget
+from modicum.privacy.event import ApproxDP, Event, PureDP
+from modicum.privacy.unit import Unit
+from modicum.release import TranscriptEntry, plain
+from modicum.runtime.query import Query
+from modicum.runtime.run import Before, row_costs, run_before, run_groups
+from modicum.runtime.steps import Steps
+from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
+from modicum.sources.reader import read_as
+from modicum.sources.views import View
+from modicum.statistics.persons import find_groups
+
+
+def group_by(
+    guard: Guard,
+    by: Sequence[str],
+    keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None,
+    key_budget: Budget | None,
+    max_groups: int | None,
+) -> GroupBy:
+    """Make the groups of :meth:`Curator.group_by`; keys are drawn at once, if none are given."""
+    for name in by:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"by must be a column name, got {type(name).__name__}")
+    if len(by) > 1:
+        view = View(None, (), tuple(by))
+        return group_by(guard.viewing(view), [str(view.joint)], keys, key_budget, max_groups)
+    columns = guard.source.joined or tuple(by)
+    if (keys is None) == (key_budget is None):
+        raise InvalidArgument(
+            "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
+            "which they are drawn"
+        )
+    kinds = check_groups(guard.source, guard.unit, columns, max_groups)
+    unit = guard.unit if max_groups is None else guard.unit.in_groups(max_groups)
+    selection: TranscriptEntry | None = None
+    most = max_groups
+    if keys is not None:
+        chosen = checked_keys(keys, columns, kinds)
+    else:
+        event = key_event(key_budget)
+        selection = _draw_keys(guard, by[0], event, unit, find=_finds(guard, most))
+        chosen = tuple(selection.outcome)  # type: ignore[arg-type]
+        most = selection.parameters.get("most groups", most)  # type: ignore[assignment]
+    if most is not None:
+        unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
+    find = _finds(guard, most) and len(chosen) > 1
+    answers = _Answers(guard, by[0], chosen, selection, unit, find)
+    return GroupBy(answers.named, chosen, selection, answers.answer)
+
+
+def _finds(guard: Guard, most: int | None) -> bool:
+    """Whether it is to be found in how many groups a person may count."""
+    return guard.unit.whole and most is None
+
+
+def _draw_keys(
+    guard: Guard, by: str, event: ApproxDP, unit: Unit, *, find: bool
+) -> TranscriptEntry:
+    """Charge for the keys of a column, and draw them [groups.12]."""
+    key = None if guard.key is None else f"{guard.key} (keys of {by})"
+    finds = {"finds": "groups"} if find else {}
+    told = {**guard.told, "keys_of": by, "event": repr(event), **finds}
+    cost = event.cost(guard.kind)
+    with guard.pending(cost, query_text({}, unit, **told), key) as pending:
+        done: TranscriptEntry | None = pending.done
+        if done is not None:
+            return done
+        charge, left, more = pending.charge, event, {}
+        if find:  # [people.13]
+            whole = PureDP(event.epsilon)
+            steps = find_groups(whole, None, lambda *_: None)  # any ε will do for keys
+            before = _found_groups(guard, steps, whole, unit, by, None, charge)
+            unit, charge = unit.in_groups(before.found), _nothing
+            left = replace(event, epsilon=event.epsilon * before.left)
+            more = {"most groups": before.found}
+        counts = count_keys(guard.source, unit, by, guard.entropy)
+        charge()
+        row = unit.per_row(left)
+        mechanism = KeySelection(counts, row.epsilon, row.delta)
+        parameters = {name: plain(value) for name, value in mechanism.public().items()} | more
+        drawn = mechanism.sample(guard.entropy)
+        return pending.commit(TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event))
+
+
+def _found_groups(
+    guard: Guard,
+    steps: Steps[int],
+    event: Event,
+    unit: Unit,
+    by: str,
+    keys: Sequence[Hashable] | None,
+    charge: Callable[[], None],
+) -> Before:
+    """Charge, and find in how many groups a person may count, with a part of an event."""
+    reader = reader_of_sizes(guard.source, unit, by, keys)
+    return run_before(steps, event, reader, charge=charge, entropy=guard.entropy)
+
+
+def _nothing() -> None:
+    """What is left to charge after the first draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What answers queries for every group; ``find``: for persons in as many as are found."""
+
+    guard: Guard
+    by: str
+    keys: tuple[Hashable, ...]
+    selection: TranscriptEntry | None
+    unit: Unit
+    find: bool
+
+    @property
+    def named(self) -> str | tuple[str, ...]:
+        """The column of keys, or several."""
+        return self.guard.source.joined or self.by
+
+    def answer(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
+        """Charge for queries once, and answer them for all groups."""
+        guard, unit = self.guard, self.unit
+        queries = {name: query.for_unit(unit) for name, query in queries.items()}
+        told: dict[str, object] = {"finds": "groups"} if self.find else {}
+        asked = {"by": self.by, "keys": [repr(key) for key in self.keys], **told}
+        with guard.charging(queries, unit, **asked) as pending:
+            done: Mapping[str, Any] | None = pending.done
+            if done is not None:
+                return done
+            charge, before, parts, payer = pending.charge, None, {}, None
+            if self.find:  # [people.13]
+                payer, before = self._find_groups(queries, charge)
+                unit, charge = unit.in_groups(before.found), _nothing
+                parts = {payer: before.left}
+            columns = [read_as(guard.source, q.column, q.lattice) for q in queries.values()]
+            groups = run_groups(
+                queries,
+                len(self.keys),
+                reader_of_groups(guard.source, unit, self.by, self.keys, columns),
+                unit=unit,
+                charge=charge,
+                entropy=guard.entropy,
+                parts=parts,
+            )
+            if before is not None and payer is not None:
+                for runs in groups:
+                    runs[payer].transcript[:0] = before.transcript
+            found = before and before.found
+            grouped = {
+                name: (GroupedArrayRelease if query.several else GroupedRelease)(
+                    statistic=query.statistic,
+                    column=query.column,
+                    by=self.named,
+                    releases={
+                        key: guard.released(query, runs[name], unit, pending, found)
+                        for key, runs in zip(self.keys, groups, strict=True)
+                    },
+                    event=query.event,
+                    unit=unit,
+                    selection=self.selection,
+                    engine=guard.source.engine,
+                    account=pending.account,
+                )
+                for name, query in queries.items()
+            }
+            return pending.commit(grouped)
+
+    def _find_groups(
+        self, queries: Mapping[str, Query[Any]], charge: Callable[[], None]
+    ) -> tuple[str, Before]:
+        """Find in how many groups a person may count, from the cost of the largest query."""
+        guard, unit = self.guard, self.unit
+        name = max(queries, key=lambda each: queries[each].event.cost(guard.kind).amount)
+
+        def fits(number: int, least: Fraction) -> None:
+            for which, cost in row_costs(queries, unit.in_groups(number), {name: least}).items():
+                steps = queries[which].begin(cost)
+                next(steps)
+                steps.close()
+
+        event = queries[name].allowance
+        steps = find_groups(event, len(self.keys), fits)
+        return name, _found_groups(guard, steps, event, unit, self.by, self.keys, charge)

@@ -1,0 +1,136 @@
+"""What stands between a table and its answers: one budget, one lock, one process.
+
+A curator and the groups of its rows answer through it. A view of the table, or a key for one
+query, is another guard with the same budget and the same lock.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from modicum.charging import Accountant, PendingCharge, checked_key, cost_of, query_text
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.unit import Unit
+from modicum.release import Record
+from modicum.runtime.query import Query
+from modicum.runtime.run import LiveRun
+from modicum.sources.base import Source
+from modicum.sources.reader import check_column
+from modicum.sources.views import View, view_of
+from modicum.version import VERSION
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A table, whom it protects, what is charged for it, and the lock of its answers.
+
+    ``key`` is that of one query, which a ledger answers once; ``process`` the only one that may
+    ask.
+    """
+
+    source: Source
+    unit: Unit
+    accountant: Accountant
+    entropy: Entropy
+    lock: threading.Lock
+    process: int
+    key: str | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the whole budget."""
+        return self.accountant.budget.kind
+
+    def keyed(self, key: object) -> Guard:
+        """Return the same for one query."""
+        return replace(self, key=checked_key(self.accountant, key))
+
+    def viewing(self, view: View) -> Guard:
+        """Return the same of a view of the table."""
+        return replace(self, source=view_of(self.source, view, self.unit))
+
+    @property
+    def told(self) -> dict[str, object]:
+        """[view.3] What a query's text says of the table: releases of all views add up."""
+        views = [str(each) for each in self.source.views]
+        return {"view": views} if views else {}
+
+    def check_process(self) -> None:
+        """Refuse a forked process."""
+        if os.getpid() != self.process:
+            raise InvalidArgument(
+                "a Curator cannot be used in a forked process: its budget would be spent twice"
+            )
+
+    @contextmanager
+    def pending(self, cost: Budget, query: str, key: str | None = None) -> Iterator[PendingCharge]:
+        """Hold the lock while something is drawn for a cost; yield its charge."""
+        self.check_process()  # before the lock: a fork may have copied it locked
+        with self.lock:
+            yield self.accountant.pending(cost, query, key)
+
+    @contextmanager
+    def charging(
+        self, queries: Mapping[str, Query[Any]], unit: Unit, **more: object
+    ) -> Iterator[PendingCharge]:
+        """Check queries, and hold the lock while they are answered; yield the charge for all."""
+        if not queries:
+            raise InvalidArgument("release() needs at least one query")
+        text = query_text(queries, unit, **self.told, **more)
+        with self.pending(cost_of(queries.values(), self.kind), text, self.key) as pending:
+            for query in queries.values():
+                check_column(self.source, query.place, query.lattice)
+            yield pending
+
+    def released(
+        self,
+        query: Query[R],
+        live: LiveRun,
+        unit: Unit,
+        pending: PendingCharge,
+        groups: int | None = None,
+    ) -> R:
+        """Return the release of a query's run that was charged."""
+        return recorded(query, live, self.source, unit, pending.account, self.entropy, groups)
+
+
+def recorded(
+    query: Query[R],
+    live: LiveRun,
+    source: Source,
+    unit: Unit,
+    account: str,
+    entropy: Entropy,
+    groups: int | None = None,
+) -> R:
+    """Return the release of a query's run, with the circumstances of the run."""
+    assert live.answer is not None
+    release: R = live.answer.released(
+        statistic=query.statistic,
+        column=query.column,
+        event=query.event,
+        unit=unit,
+        lattice=live.answer.lattice or query.lattice,
+        ranged=query.ranged,
+        found=live.answer.lattice is not None,
+        limit=live.answer.limit,
+        groups_found=groups,
+        population=query.population,
+        method=live.answer.method or query.method,
+        transcript=tuple(live.transcript),
+        engine=source.engine,
+        view=tuple(map(str, source.views)),
+        account=account,
+        private=entropy.secret,
+        version=VERSION,
+    )
+    return release

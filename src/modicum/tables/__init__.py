@@ -1,0 +1,1 @@
+"""Whole tables: what several releases together say of one."""
