@@ -7,7 +7,7 @@ groups, or of a whole table.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,8 +33,8 @@ class Answers:
         Whether each can be used, see :class:`modicum.status.Status`.
     terms : mapping
         What was released, at what cost, for whom and how, as JSON types.
-    engine : str
-        Which library makes tables of them.
+    make : callable
+        Makes a table of columns, of the library that the data came in.
     """
 
     title: str
@@ -44,7 +44,7 @@ class Answers:
     upper: Sequence[float]
     codes: Sequence[str]
     terms: Mapping[str, object]
-    engine: str
+    make: Callable[[Mapping[str, Sequence[Any]]], Any]
 
 
 class Publishable:
@@ -53,10 +53,14 @@ class Publishable:
     __slots__ = ()
 
     @abstractmethod
-    def _answers(
-        self, level: float, tail: float | Literal["auto"] | None, *, population: bool
+    def answers(
+        self,
+        level: float = 0.95,
+        tail: float | Literal["auto"] | None = "auto",
+        *,
+        population: bool = False,
     ) -> Answers:
-        """What is published, with intervals at a level; those of the population are asked for."""
+        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
 
     def publish(
         self,
@@ -125,7 +129,7 @@ class Publishable:
         True
         """
         make: PublishedTable = import_module("modicum.publishing.table").published(
-            self._answers(level, tail, population=population),
+            self.answers(level, tail, population=population),
             rounding=(digits, base),
             rules=(suppress, unreliable),
             said=(title, citation, rights),

@@ -13,8 +13,6 @@ from modicum.errors import InvalidArgument, OutputError
 
 def checked_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     """A path that a file can be written to; one that is there is refused unless it may go."""
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise InvalidArgument(f"path must be a file's name, such as 'table.csv', got {path!r}")
     target = Path(path)
     if target.is_dir():
         raise InvalidArgument(f"{target} is a folder: name a file in it")

@@ -92,7 +92,7 @@ class Rounding:
         steps = self._steps(value, lower, upper)
         if steps is None:
             exact = (Decimal(repr(each)) for each in (value, lower, upper))
-            return Rounded(*(each if each else Decimal(0) for each in exact))
+            return Rounded(*(each or Decimal(0) for each in exact))
         step, outer = steps
         return Rounded(
             _multiple(value, step, round),
@@ -109,7 +109,7 @@ class Rounding:
         if self.digits != "auto":
             return _tens(-self.digits), _tens(-self.digits)
         half, own = upper / 2 - lower / 2, _power(value) if value else math.inf
-        if not half or math.isinf(half) and not value:
+        if not half or (math.isinf(half) and not value):
             return None
         outer = own if math.isinf(half) else _power(half) - 1
         sizes = [_power(each) for each in (value, lower, upper) if each and math.isfinite(each)]
