@@ -27,6 +27,7 @@ from modicum.errors import LedgerError as LedgerError
 from modicum.errors import MissingColumn as MissingColumn
 from modicum.errors import ModicumError as ModicumError
 from modicum.errors import ModicumWarning as ModicumWarning
+from modicum.errors import OutputError as OutputError
 from modicum.errors import SourceError as SourceError
 from modicum.errors import UnsupportedData as UnsupportedData
 from modicum.group_by import GroupBy as GroupBy
@@ -78,6 +79,7 @@ from modicum.privacy.budget import zcdp as zcdp
 from modicum.privacy.ledger.book import Ledger as Ledger
 from modicum.privacy.unit import Unit as Unit
 from modicum.privacy.unit import unit_of as unit_of
+from modicum.publishing.table import PublishedTable as PublishedTable
 from modicum.query import Query as Query
 from modicum.release import Interval as Interval
 from modicum.release import Release as Release
@@ -111,6 +113,8 @@ __all__ = [
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
+    "OutputError",
+    "PublishedTable",
     "Query",
     "Release",
     "Score",

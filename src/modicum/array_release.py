@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
-from modicum.publishing.answers import Answers
+from modicum.publishing.answers import AnswerRows
 from modicum.release import (
     ErrorModel,
     Estimate,
@@ -290,12 +290,12 @@ class ArrayRelease(Record):
 
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
-    ) -> Answers:
+    ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         terms = self.terms(level, tail, population=population)
         columns = self.columns(level, tail)
         value, lower, upper = (columns.pop(name) for name in ("value", "lower", "upper"))
-        return Answers(
+        return AnswerRows(
             self._title,
             columns,
             value,

@@ -14,7 +14,7 @@ from modicum.difference import Difference
 from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.answers import Answers, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.release import (
     AT_HAND,
     HTML,
@@ -99,13 +99,13 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
 
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
-    ) -> Answers:
+    ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         check_confidence(level, tail)
         names, rows = self._rows(list(self), level, tail, population=population)
         columns = [*zip(*rows, strict=True)] or [()] * (len(names) + 5)
         keys, *labels, values, lower, upper, _ = columns
-        return Answers(
+        return AnswerRows(
             f"{self.statistic} of {self.column or 'rows'} by {self._by}",
             {**self._key_columns(keys, self._by), **dict(zip(names, labels, strict=True))},
             values,

@@ -24,7 +24,7 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.answers import Answers, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
@@ -517,10 +517,10 @@ class Release(Record):
 
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
-    ) -> Answers:
+    ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         lower, upper = chosen_interval(self, level, tail, population=population)
-        return Answers(
+        return AnswerRows(
             self._title,
             {},
             [self.value],

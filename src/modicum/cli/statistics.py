@@ -39,6 +39,7 @@ from modicum.cli.options import (
     viewed,
     whole,
 )
+from modicum.cli.publishing import add_publishing, chosen_publication
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.plan.shapes import ShapeName
@@ -155,6 +156,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         add_groups(parser)
     add_cost(parser)
     add_output(parser, drawn="level" in parameters, tail=statistic.tail)
+    add_publishing(parser)
 
     def asked(arguments: argparse.Namespace, cost: Budget) -> Query[Any]:
         of = arguments.column.split(",") if column == "columns" else arguments.column
@@ -162,8 +164,9 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         return query
 
     def answer(arguments: argparse.Namespace) -> Output:
+        publication = chosen_publication(arguments)
         release = _released(arguments, lambda cost: asked(arguments, cost))
-        return Output(_shown(release, arguments), release.usable)
+        return publication.output(release, _shown(release, arguments), usable=release.usable)
 
     parser.set_defaults(answer=answer)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class AnswerRows:
     """Released numbers, a row for each.
 
     Attributes
@@ -48,7 +48,7 @@ class Answers:
 
 
 class Publishable:
-    """A record that can be published: it has :meth:`publish`, made of its :class:`Answers`."""
+    """A record that can be published: it has :meth:`publish`, made of its :class:`AnswerRows`."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ class Publishable:
         tail: float | Literal["auto"] | None = "auto",
         *,
         population: bool = False,
-    ) -> Answers:
+    ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
 
     def publish(
@@ -128,10 +128,17 @@ class Publishable:
         >>> table.frame()[0]["value"] in {4450.0, 4500.0, 4550.0, 4600.0, 4650.0}
         True
         """
-        make: PublishedTable = import_module("modicum.publishing.table").published(
-            self.answers(level, tail, population=population),
-            rounding=(digits, base),
-            rules=(suppress, unreliable),
-            said=(title, citation, rights),
+        publishing = import_module("modicum.publishing.table").Publishing.of(
+            digits=digits,
+            base=base,
+            suppress=suppress,
+            unreliable=unreliable,
+            level=level,
+            tail=tail,
+            population=population,
+            title=title,
+            citation=citation,
+            rights=rights,
         )
-        return make
+        table: PublishedTable = publishing.table(self)
+        return table

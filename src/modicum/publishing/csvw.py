@@ -28,8 +28,8 @@ _TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
 )
 
 
-class Column(NamedTuple):
-    """A column of a published table: its name, what it holds in words, and its cells."""
+class CsvColumn(NamedTuple):
+    """A column of a CSV file: its name, what it holds in words, and its cells."""
 
     name: str
     about: str
@@ -49,12 +49,12 @@ class Column(NamedTuple):
         return {"titles": self.name, "dc:description": self.about, "datatype": self.datatype}
 
 
-def csv_text(columns: Sequence[Column]) -> str:
+def csv_text(columns: Sequence[CsvColumn]) -> str:
     r"""Write columns of one length as RFC 4180 says, in lines that end as on Unix.
 
     Examples
     --------
-    >>> both = [Column("key", "", ["a", None]), Column("value", "", [Decimal("1.50"), None])]
+    >>> both = [CsvColumn("key", "", ["a", None]), CsvColumn("value", "", [Decimal("1.50"), None])]
     >>> csv_text(both)
     'key,value\na,1.50\n,\n'
     """
@@ -67,7 +67,7 @@ def csv_text(columns: Sequence[Column]) -> str:
 
 
 def metadata(
-    file: str, columns: Sequence[Column], said: Mapping[str, str | None], terms: object
+    file: str, columns: Sequence[CsvColumn], said: Mapping[str, str | None], terms: object
 ) -> dict[str, object]:
     """Describe a CSV file: ``said`` are terms of Dublin Core, and ``terms`` is a note."""
     return {

@@ -19,7 +19,9 @@ def checked_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     if not target.parent.is_dir():
         raise InvalidArgument(f"there is no folder {target.parent} to write {target.name} in")
     if not overwrite and target.exists():
-        raise InvalidArgument(f"{target} is there already: overwrite=True replaces it")
+        raise InvalidArgument(
+            f"{target} is there already: overwrite=True (--overwrite) replaces it"
+        )
     return target
 
 

@@ -71,6 +71,11 @@ class Rounding:
         return cls(digits, None)
 
     @property
+    def rounds(self) -> bool:
+        """Whether anything is rounded."""
+        return self.digits is not None
+
+    @property
     def words(self) -> str:
         """What is done to each number."""
         if self.base is not None:
@@ -78,10 +83,7 @@ class Rounding:
         elif self.digits is None:
             return "not rounded"
         elif self.digits == "auto":
-            how = (
-                "the digits that its interval supports, down to a tenth of the leading digit of "
-                "half of its width, and not beyond its own leading digit"
-            )
+            how = "the digits that its interval supports, two of half of its width"
         else:
             how = f"{self.digits} decimal places"
         return f"each value to {how}; ends of intervals outwards"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from textwrap import fill
+from typing import Any, Literal, NamedTuple
 
 from modicum.errors import InvalidArgument, did_you_mean
-from modicum.publishing.answers import Answers
-from modicum.publishing.csvw import Column, csv_text, metadata
+from modicum.publishing.answers import Publishable
+from modicum.publishing.csvw import CsvColumn, csv_text, metadata
 from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.rounding import Base, Digits, Rounding, written
 from modicum.publishing.rules import DOUBTFUL, LEGEND, NORMAL, SUPPRESSED, Rules
@@ -155,11 +156,12 @@ class PublishedTable:
         beside = checked_target(f"{target}-metadata.json", overwrite=overwrite)
         columns = self._columns(wide)
         text = csv_text(columns)
-        about = json.dumps(self._described(target.name, columns, text), indent=1, allow_nan=False)
-        write_whole({beside: about + "\n", target: text})
+        about = self._described(target.name, columns, text)
+        described = json.dumps(about, ensure_ascii=False, indent=1, allow_nan=False)
+        write_whole({beside: described + "\n", target: text})
         return target, beside
 
-    def _described(self, file: str, columns: Sequence[Column], text: str) -> dict[str, object]:
+    def _described(self, file: str, columns: Sequence[CsvColumn], text: str) -> dict[str, object]:
         said = {
             "title": self.title,
             "bibliographicCitation": self.citation,
@@ -168,9 +170,9 @@ class PublishedTable:
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         return metadata(file, columns, said, {**self.terms, "csv_sha256": digest})
 
-    def _columns(self, wide: str | None = None) -> list[Column]:
+    def _columns(self, wide: str | None = None) -> list[CsvColumn]:
         if wide is None:
-            named = [Column(name, "label", cells) for name, cells in self.labels.items()]
+            named = [CsvColumn(name, "label", cells) for name, cells in self.labels.items()]
             return [*named, *self._of_numbers("", "", self.numbers)]
         if wide not in self.labels:
             meant = did_you_mean(str(wide), self.labels)
@@ -186,7 +188,8 @@ class PublishedTable:
             raise InvalidArgument(f"several numbers have the same labels: {wide!r} cannot be wide")
         kept = [*dict.fromkeys(rows)]
         columns = [
-            Column(name, "label", [row[place] for row in kept]) for place, name in enumerate(others)
+            CsvColumn(name, "label", [row[place] for row in kept])
+            for place, name in enumerate(others)
         ]
         for key in dict.fromkeys(self.labels[wide]):
             found = [cells.get((row, key), _NOTHING) for row in kept]
@@ -197,10 +200,10 @@ class PublishedTable:
         return columns
 
     @staticmethod
-    def _of_numbers(label: str, head: str, numbers: Sequence[PublishedNumber]) -> list[Column]:
+    def _of_numbers(label: str, head: str, numbers: Sequence[PublishedNumber]) -> list[CsvColumn]:
         cells = [*zip(*(each.cells() for each in numbers), strict=True)] or [()] * len(_ABOUT)
         return [
-            Column(_joined(label, name), head + about, column)
+            CsvColumn(_joined(label, name), head + about, column)
             for (name, about), column in zip(_ABOUT.items(), cells, strict=True)
         ]
 
@@ -232,7 +235,9 @@ class PublishedTable:
         if len(self) > _SHOWN:
             lines.append(f"  and {len(self) - _SHOWN} more: frame() has all")
         lines += [f"  {flag}  {words}" for flag, words in self.legend.items() if flag != NORMAL]
-        lines += [f"  {note}" for note in self.notes]
+        lines += [
+            fill(note, 96, initial_indent="  ", subsequent_indent="    ") for note in self.notes
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -245,76 +250,107 @@ class PublishedTable:
 _NOTHING = PublishedNumber(None, None, None, "", None)
 
 
-def published(
-    answers: Answers,
-    *,
-    rounding: tuple[Digits, Base | None],
-    rules: tuple[Mapping[str, object] | None, Mapping[str, object] | None],
-    said: tuple[str | None, str | None, str | None],
-) -> PublishedTable:
-    """Round answers, and apply rules to them; ``said`` are a title, a citation and rights."""
-    rounded = Rounding.of(*rounding)
-    out = Rules.of(rules[0], "suppress", unusable=True)
-    doubt = Rules.of(rules[1], "unreliable", unusable=False)
-    for name, text in zip(("title", "citation", "rights"), said, strict=True):
-        if text is not None and not isinstance(text, str):
-            raise InvalidArgument(f"{name} must be text, got {text!r}")
-    rows = zip(answers.values, answers.lower, answers.upper, answers.codes, strict=True)
-    numbers = tuple(_number(rounded, out, doubt, *row) for row in rows)
-    title, citation, rights = said
-    terms = {
-        "schema": "modicum.publication/1",
-        **answers.terms,
-        "rounding": rounded.words,
-        "suppressed": out.words,
-        "low_reliability": [*doubt.words, "answers whose code is not ok"],
-        "flags": LEGEND,
-        "flags_are": "SDMX CL_OBS_STATUS",
-    }
-    notes = [f"Rounding: {rounded.words}."]
-    if len(numbers) > 1 and rounded.digits is not None:
-        notes.append("Numbers are rounded one by one: parts need not add up to a rounded total.")
-    left = sum(each.flag == SUPPRESSED for each in numbers)
-    if left:
-        notes.append(f"Left out are {' and '.join(out.words)}: {left} of {len(numbers)}.")
-    if answers.terms.get("private") is False:
-        notes.append("WARNING: test entropy, not private.")
-    labels = {
-        f"{name} (label)" if name in _ABOUT else name: tuple(labels)
-        for name, labels in answers.labels.items()
-    }
-    return PublishedTable(
-        answers.title if title is None else title,
-        labels,
-        numbers,
-        (*_guarantee(answers.terms), *notes),
-        {**terms, "remarks": notes},
-        citation,
-        rights,
-        answers.make,
-    )
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """How numbers are published: the checked arguments of ``publish()``."""
 
+    rounding: Rounding
+    out: Rules
+    doubt: Rules
+    level: float
+    tail: float | Literal["auto"] | None
+    population: bool
+    title: str | None
+    citation: str | None
+    rights: str | None
 
-def _number(
-    rounding: Rounding,
-    out: Rules,
-    doubt: Rules,
-    value: float,
-    lower: float,
-    upper: float,
-    code: str,
-) -> PublishedNumber:
-    if (reason := out.reason(value, (lower, upper), code)) is not None:
-        return _NOTHING._replace(flag=SUPPRESSED, reason=reason)
-    marked = doubt.reason(value, (lower, upper), code) or (None if code == "ok" else code)
-    flag = NORMAL if marked is None else DOUBTFUL
-    return PublishedNumber(*rounding.rounded(value, lower, upper), flag, marked)
+    @classmethod
+    def of(
+        cls,
+        *,
+        digits: Digits = "auto",
+        base: Base | None = None,
+        suppress: Mapping[str, object] | None = None,
+        unreliable: Mapping[str, object] | None = None,
+        level: float = 0.95,
+        tail: float | Literal["auto"] | None = "auto",
+        population: bool = False,
+        title: str | None = None,
+        citation: str | None = None,
+        rights: str | None = None,
+    ) -> Publishing:
+        """Read the arguments; a release checks the level and the tail."""
+        for name, text in (("title", title), ("citation", citation), ("rights", rights)):
+            if text is not None and not isinstance(text, str):
+                raise InvalidArgument(f"{name} must be text, got {text!r}")
+        if not isinstance(population, bool):
+            raise InvalidArgument(f"population must be True or False, got {population!r}")
+        return cls(
+            Rounding.of(digits, base),
+            Rules.of(suppress, "suppress", unusable=True),
+            Rules.of(unreliable, "unreliable", unusable=False),
+            level,
+            tail,
+            population,
+            title,
+            citation,
+            rights,
+        )
+
+    def table(self, record: Publishable) -> PublishedTable:
+        """Round the numbers of a record, and apply the rules to them."""
+        answers = record.answers(self.level, self.tail, population=self.population)
+        rows = zip(answers.values, answers.lower, answers.upper, answers.codes, strict=True)
+        numbers = tuple(self._number(*row) for row in rows)
+        remarks = [*self._remarks(numbers)]
+        if answers.terms.get("private") is False:
+            remarks.append("WARNING: test entropy, not private.")
+        terms = {
+            "schema": "modicum.publication/1",
+            **answers.terms,
+            "rounding": self.rounding.words,
+            "suppressed": self.out.words,
+            "low_reliability": [*self.doubt.words, "answers whose code is not ok"],
+            "flags": LEGEND,
+            "flags_are": "SDMX CL_OBS_STATUS",
+            "remarks": remarks,
+        }
+        labels = {
+            f"{name} (label)" if name in _ABOUT else name: tuple(labels)
+            for name, labels in answers.labels.items()
+        }
+        return PublishedTable(
+            answers.title if self.title is None else self.title,
+            labels,
+            numbers,
+            (*_guarantee(answers.terms), *remarks),
+            terms,
+            self.citation,
+            self.rights,
+            answers.make,
+        )
+
+    def _remarks(self, numbers: Sequence[PublishedNumber]) -> Iterator[str]:
+        yield f"Rounding: {self.rounding.words}."
+        if len(numbers) > 1 and self.rounding.rounds:
+            yield "Numbers are rounded one by one: parts need not add up to a rounded total."
+        if left := sum(each.flag == SUPPRESSED for each in numbers):
+            yield f"Left out, {left} of {len(numbers)}: {', '.join(self.out.words)}."
+
+    def _number(self, value: float, lower: float, upper: float, code: str) -> PublishedNumber:
+        if (reason := self.out.reason(value, (lower, upper), code)) is not None:
+            return _NOTHING._replace(flag=SUPPRESSED, reason=reason)
+        why = self.doubt.reason(value, (lower, upper), code) if code == "ok" else code
+        flag = NORMAL if why is None else DOUBTFUL
+        return PublishedNumber(*self.rounding.rounded(value, lower, upper), flag, why)
 
 
 def _guarantee(terms: Mapping[str, object]) -> list[str]:
     """What the reader is promised, from the terms that all records have."""
     level, whom = terms.get("interval_level"), terms.get("unit")
-    words = f"Differentially private: {terms.get('cost')} for {whom} ({terms.get('neighbours')})."
+    keys = f", and {terms['keys_cost']} for drawing the keys" if "keys_cost" in terms else ""
+    cost = f"{terms.get('cost')} for {whom} ({terms.get('neighbours')}){keys}"
+    words = f"Differentially private: {cost}."
     at_once = ", which hold all at once" * bool(terms.get("interval_simultaneous"))
     interval = f"Intervals are of {100 * float(str(level)):g} %, {terms['interval_of']}{at_once}."
     return [words, interval]
@@ -331,7 +367,7 @@ def _joined(label: str, name: str) -> str:
 
 
 def _written_label(label: object) -> str:
-    return "" if label is None else str(label)
+    return "(none)" if label is None or label == "" else str(label)
 
 
 def _shown(number: Decimal | None) -> str:

@@ -21,7 +21,7 @@ from modicum.grouped_release import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
-from modicum.publishing.answers import Answers, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.release import HTML, Release, Tail, native_table, note_text, view_line
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
@@ -270,7 +270,7 @@ class Description(Publishable):
 
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
-    ) -> Answers:
+    ) -> AnswerRows:
         """Return every number of every release, with its column and its name."""
         columns: list[str | None] = []
         names: list[str] = []
@@ -284,7 +284,7 @@ class Description(Publishable):
             terms.append({"column": column, **each.terms})
         shared = {name: terms[0][name] for name in _SHARED if name in terms[0]}
         values, lower, upper, codes = zip(*numbers, strict=True)
-        return Answers(
+        return AnswerRows(
             f"description of {'a view of ' * bool(self.rows.view)}a table",
             {"column": columns, "statistic": names},
             values,
