@@ -14,7 +14,7 @@ from modicum.version import VERSION
 
 __version__ = VERSION
 
-_SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
+_SUBMODULES = {"audit", "local", "plan", "query", "questions", "shuffle", "theory"}
 _HOMES = {
     "modicum.answering": {"describe"},
     "modicum.array_release": {"ArrayRelease", "Intervals"},

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import check, describe, ledger, statistics
+from modicum.cli import check, describe, ledger, run, statistics
 from modicum.cli.options import Output, Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.privacy.ledger.store import without_passwords
@@ -109,6 +109,7 @@ def _parser() -> Parser:
     statistics.add_plans(
         plan.add_subparsers(title="statistics", metavar="STATISTIC", required=True)
     )
+    run.add_to(verbs)
     ledger.add_to(verbs)
     return parser
 

@@ -47,7 +47,7 @@ def add_publishing(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rights", metavar="TEXT", help="who may use the file, and how")
 
 
-class Publication(NamedTuple):
+class PublishedFile(NamedTuple):
     """A file that is to be written, if one was asked for."""
 
     path: Path | None
@@ -70,13 +70,13 @@ class Publication(NamedTuple):
         return Output(text, usable)
 
 
-def chosen_publication(arguments: argparse.Namespace) -> Publication:
+def chosen_publication(arguments: argparse.Namespace) -> PublishedFile:
     """Read the options, before anything is charged."""
     if arguments.publish is None:
         given = [name for name in _NEEDED if getattr(arguments, name) is not None]
         if given or arguments.overwrite:
             raise InvalidArgument(f"--{(*given, 'overwrite')[0]} needs --publish FILE.csv")
-        return Publication(None, None, None, overwrite=False)
+        return PublishedFile(None, None, None, overwrite=False)
     by = getattr(arguments, "by", None)
     if arguments.wide is not None and by is not None and arguments.wide not in by:
         raise InvalidArgument(f"--wide must be a column of --by, got {arguments.wide!r}")
@@ -94,7 +94,7 @@ def chosen_publication(arguments: argparse.Namespace) -> Publication:
     overwrite: bool = arguments.overwrite
     path = checked_target(arguments.publish, overwrite=overwrite)
     checked_target(f"{path}-metadata.json", overwrite=overwrite)
-    return Publication(path, publishing, arguments.wide, overwrite)
+    return PublishedFile(path, publishing, arguments.wide, overwrite)
 
 
 def _digits(text: str | None) -> Any:

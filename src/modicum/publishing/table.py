@@ -153,13 +153,17 @@ class PublishedTable:
         The metadata are put in place first, and hold the SHA-256 of the CSV file.
         """
         target = checked_target(path, overwrite=overwrite)
-        beside = checked_target(f"{target}-metadata.json", overwrite=overwrite)
+        beside = checked_target(_beside(target), overwrite=overwrite)
+        write_whole(self.files(target, wide))
+        return target, beside
+
+    def files(self, target: Path, wide: str | None = None) -> dict[Path, str]:
+        """Return the texts of the files of :meth:`to_csv`, in the order they are put in place."""
         columns = self._columns(wide)
         text = csv_text(columns)
         about = self._described(target.name, columns, text)
         described = json.dumps(about, ensure_ascii=False, indent=1, allow_nan=False)
-        write_whole({beside: described + "\n", target: text})
-        return target, beside
+        return {_beside(target): described + "\n", target: text}
 
     def _described(self, file: str, columns: Sequence[CsvColumn], text: str) -> dict[str, object]:
         said = {
@@ -354,6 +358,11 @@ def _guarantee(terms: Mapping[str, object]) -> list[str]:
     at_once = ", which hold all at once" * bool(terms.get("interval_simultaneous"))
     interval = f"Intervals are of {100 * float(str(level)):g} %, {terms['interval_of']}{at_once}."
     return [words, interval]
+
+
+def _beside(target: Path) -> Path:
+    """The file of the metadata."""
+    return target.with_name(f"{target.name}-metadata.json")
 
 
 def _plain(cell: Any) -> Any:
