@@ -42,12 +42,12 @@ def naming(where: str) -> Iterator[None]:
         raise type(error)(f"{where}: {error}") from None
 
 
-def checked_fields(given: object, known: Sequence[str], where: str) -> dict[str, Any]:
-    """A table of a TOML file, all of whose fields are known."""
+def checked_fields(given: object, known: Sequence[str] | None, where: str) -> dict[str, Any]:
+    """A table of a TOML file, all of whose fields are known; ``None``: whatever they are."""
     if not isinstance(given, dict):
         raise InvalidArgument(f"{where}: it must be a table of fields, got {given!r}")
     for field in given:
-        if field not in known:
+        if known is not None and field not in known:
             raise InvalidArgument(
                 f"{where}: there is no field {field!r}{did_you_mean(field, known)}; there are "
                 f"{', '.join(known)}"
@@ -161,7 +161,7 @@ class Question:
             fields.get("max_groups"),
             publication,
             options,
-            None if expect is None else checked_fields(expect, [*expect], f"{where}, expect"),
+            None if expect is None else checked_fields(expect, None, f"{where}, expect"),
             hashlib.sha256(text.encode()).hexdigest()[:10],
         )
 
@@ -252,10 +252,15 @@ def _query(
 
 
 def _views(fields: Mapping[str, Any], where: str) -> tuple[View, ...]:
-    made, condition = fields.get("with", {}), fields.get("where")
-    with_columns = checked_fields(made, [*made] if isinstance(made, dict) else [], f"{where}, with")
-    views = [View(None, (each,)) for each in with_columns.items()]
-    return tuple(views if condition is None else [*views, View(condition)])
+    made = checked_fields(fields.get("with", {}), None, f"{where}, with")
+    texts = {f"with, {name}": text for name, text in made.items()}
+    if "where" in fields:
+        texts["where"] = fields["where"]
+    for field, text in texts.items():
+        if not isinstance(text, str):
+            raise InvalidArgument(f"{where}, {field}: it must be text, got {text!r}")
+    views = [View(None, (each,)) for each in made.items()]
+    return tuple([*views, View(fields["where"])] if "where" in fields else views)
 
 
 def _by(fields: Mapping[str, Any], query: Query[Any] | None, where: str) -> tuple[str, ...]:
