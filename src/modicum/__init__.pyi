@@ -11,6 +11,7 @@ from modicum import audit as audit
 from modicum import local as local
 from modicum import plan as plan
 from modicum import query as query
+from modicum import questions as questions
 from modicum import shuffle as shuffle
 from modicum import theory as theory
 from modicum.answering import describe as describe
@@ -156,6 +157,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "query",
+    "questions",
     "ratio",
     "shuffle",
     "skewness",

@@ -161,6 +161,7 @@ def test_it_costs_what_was_said_and_once(folder: Path) -> None:
     assert (again.folder / "old.csv").exists()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("stop", ["charge", "record", "write"])
 @pytest.mark.parametrize("after", [0, 2, 3, 5])
 def test_a_killed_run_resumes(folder: Path, stop: str, after: int) -> None:
@@ -230,6 +231,17 @@ def test_what_is_charged_already_has_not_to_fit_again(folder: Path) -> None:
     assert mo.Ledger(url(folder)).account("people").remaining.amount < TOTAL.amount
     assert survey.price(ledger=url(folder)).due.amount == Fraction(7, 4)
     assert survey.run(ledger=url(folder)).complete
+
+
+def test_what_others_were_charged_for_is_not_paid(folder: Path) -> None:
+    other = mo.Curator(TABLE, ledger=url(folder), account="people")
+    other.idempotent("survey: older [x]").count(epsilon="0.5")
+    other.count(epsilon="0.25")
+    survey = mo.questions.read(folder / "survey.toml")
+    with pytest.raises(mo.BudgetExceeded, match=r"'all', epsilon: .*\(3.5, 0.000002\)"):
+        survey.price(ledger=url(folder))
+    mo.Ledger(url(folder)).grant("people", mo.approx(1, "1e-9"))
+    assert survey.price(ledger=url(folder)).due == TOTAL
 
 
 def test_another_question_needs_another_name(folder: Path) -> None:
