@@ -138,7 +138,7 @@ def test_it_costs_what_was_said_and_once(folder: Path) -> None:
     survey = mo.questions.read(folder / "survey.toml")
     price = survey.price(ledger=url(folder))
     assert (price.total, price.due) == (TOTAL, TOTAL)
-    assert "nothing is charged yet" in str(price)
+    assert "the check charges nothing" in str(price)
     assert charges(folder) == []
     first = survey.run(ledger=url(folder))
     once = spent(folder)

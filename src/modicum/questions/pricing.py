@@ -86,7 +86,9 @@ class QuestionPrices:
         return _sum((each.due for each in self.prices), self.account.budget.kind)
 
     def __str__(self) -> str:
-        lines = [f"{self.file}: {len(self.prices)} questions can be asked; nothing is charged yet"]
+        lines = [
+            f"{self.file}: {len(self.prices)} questions can be asked; the check charges nothing"
+        ]
         rows = [
             (each.question.name, each.question.about, str(each.cost), _paid(each))
             for each in self.prices

@@ -136,11 +136,8 @@ class Question:
         if statistic != DESCRIBE:
             query = _query(statistic, place, options, cost, where)
         by = _by(fields, query, where)
-        text = json.dumps(
-            {field: value for field, value in fields.items() if field not in _NOT_ASKED},
-            sort_keys=True,
-            default=repr,
-        )
+        asked_for = sorted(field for field in fields if field not in _NOT_ASKED)
+        text = json.dumps([[field, fields[field]] for field in asked_for], default=repr)
         publication = _publication(publish, fields.get("publish", {}), by, where)
         if publication.publishing.population and not (query and query.population):
             raise InvalidArgument(
