@@ -63,11 +63,24 @@ def test_a_description_and_one_number_are_published(people: str, tmp_path: Path)
     assert main([*words[:-2], "--digits", "all"]) == 0
 
 
+def test_the_interval_of_a_population_is_published(people: str, tmp_path: Path) -> None:
+    target = str(tmp_path / "out.csv")
+    words = ["mean", people, "income", "--epsilon", "1", "--population", "--publish", target]
+    assert main([*words, "--of-population"]) == 0
+    about = json.loads(Path(target + "-metadata.json").read_text("utf-8"))
+    assert "population" in about["notes"][0]["interval_of"]
+    assert main([*words, "--overwrite"]) == 0
+    about = json.loads(Path(target + "-metadata.json").read_text("utf-8"))
+    assert "data at hand" in about["notes"][0]["interval_of"]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--digits", "2"], "--digits needs --publish"),
         (["--overwrite"], "--overwrite needs --publish"),
+        (["--of-population"], "--of-population needs --publish"),
+        (["--publish", "{}/x.csv", "--of-population"], "--of-population needs --population"),
         (["--publish", "{}/none/x.csv"], "there is no folder"),
         (["--publish", "{}"], "is a folder"),
         (["--publish", "{}/x.csv", "--wide", "sex"], "--wide must be a column of --by"),

@@ -207,6 +207,20 @@ def test_a_killed_run_resumes(folder: Path, stop: str, after: int) -> None:
     mo.Ledger(url(folder)).verify()
 
 
+def test_two_processes_at_once(folder: Path) -> None:
+    words = [sys.executable, "-m", "modicum", "run", str(folder / "survey.toml")]
+    words += ["--ledger", url(folder)]
+    both = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [each.wait(120) for each in both] == [0, 0]
+    keys = charges(folder)
+    assert len(keys) == len({*keys})
+    assert spent(folder) <= TOTAL
+    done = mo.questions.read(folder / "survey.toml").run(ledger=url(folder))
+    assert charges(folder) == keys
+    written = json.loads((done.folder / "old.json").read_text("utf-8"))
+    assert written["value"] == done.answers["old"].value
+
+
 def test_a_price_that_does_not_fit_asks_nothing(folder: Path) -> None:
     text = FILE.replace("epsilon = 0.5", "epsilon = 3")
     (folder / "survey.toml").write_text(text)
@@ -323,7 +337,7 @@ def test_a_locked_ledger(folder: Path, monkeypatch, capsys) -> None:
     assert len(charges(folder)) == len({*charges(folder)})
 
 
-@pytest.mark.parametrize("after", [0, 3, 6, 9])
+@pytest.mark.parametrize("after", [0, 3, 7, 9])
 def test_a_full_disk(folder: Path, monkeypatch, capsys, after: int) -> None:
     """What was charged is in the ledger, and a later run writes it."""
     left = [after]

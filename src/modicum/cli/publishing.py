@@ -42,6 +42,11 @@ def add_publishing(parser: argparse.ArgumentParser) -> None:
         "--unreliable", metavar="RULE=X,...", help="mark numbers: below=10, wider=0.2"
     )
     group.add_argument("--wide", metavar="COLUMN", help="five columns for each of its labels")
+    group.add_argument(
+        "--of-population",
+        action="store_true",
+        help="publish the intervals for the population, which --population buys",
+    )
     group.add_argument("--title", help="in place of what was asked")
     group.add_argument("--citation", metavar="TEXT", help="how to cite the file")
     group.add_argument("--rights", metavar="TEXT", help="who may use the file, and how")
@@ -74,12 +79,16 @@ def chosen_publication(arguments: argparse.Namespace) -> PublishedFile:
     """Read the options, before anything is charged."""
     if arguments.publish is None:
         given = [name for name in _NEEDED if getattr(arguments, name) is not None]
-        if given or arguments.overwrite:
-            raise InvalidArgument(f"--{(*given, 'overwrite')[0]} needs --publish FILE.csv")
+        given += [name for name in ("overwrite", "of_population") if getattr(arguments, name)]
+        if given:
+            option = given[0].replace("_", "-")
+            raise InvalidArgument(f"--{option} needs --publish FILE.csv")
         return PublishedFile(None, None, None, overwrite=False)
     by = getattr(arguments, "by", None)
     if arguments.wide is not None and by is not None and arguments.wide not in by:
         raise InvalidArgument(f"--wide must be a column of --by, got {arguments.wide!r}")
+    if arguments.of_population and not getattr(arguments, "population", False):
+        raise InvalidArgument("--of-population needs --population, which buys the intervals")
     publishing = Publishing.of(
         digits=_digits(arguments.digits),
         base=arguments.base,
@@ -87,6 +96,7 @@ def chosen_publication(arguments: argparse.Namespace) -> PublishedFile:
         unreliable=_rules(arguments.unreliable, "unreliable"),
         level=getattr(arguments, "level", None) or 0.95,
         tail=getattr(arguments, "tail", "auto"),
+        population=arguments.of_population,
         title=arguments.title,
         citation=arguments.citation,
         rights=arguments.rights,
