@@ -508,8 +508,8 @@ FAULTS = (
         "question-keys-for-free",
         "The price of a question leaves the draw of its keys out.",
         "questions/pricing.py:_checked",
-        "return cost + _checked_groups(question, source, unit, kind)",
-        "return _checked_groups(question, source, unit, kind) and cost",
+        "return cost_of([query], kind) + keys",
+        "return cost_of([query], kind)",
         _QUESTIONS,
     ),
     Fault(

@@ -128,6 +128,7 @@ TABLE = pd.DataFrame({"pay": [1.0, 2.0] * 500, "sex": ["f", "m"] * 500, "day": p
             "'a', by: max_groups",
             mo.InvalidArgument,
         ),
+        (GOOD.replace("= 1", "= 1e-12"), "'a', epsilon: .* too small", mo.InvalidArgument),
         (
             COUNT.replace('"count"', '"describe"') + "columns = ['pai']",
             "question 'a', columns: ",
@@ -146,6 +147,18 @@ def test_a_question_that_does_not_fit_the_table(tmp_path, text, words, kind) -> 
     assert "\n" not in str(error.value)
     assert mo.Ledger(url).account("people").spent == mo.pure(9) - mo.pure(9)
     assert not (tmp_path / "survey-answers").exists()
+
+
+def test_groups_of_persons(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    mo.Ledger.create(url).open_account("people", mo.pure(9), unit=mo.unit_of("day"))
+    good = HEAD + GOOD + "by = 'sex'\nkeys = ['f', 'm']\n"
+    for most in ("0", "'two'", "1.5"):
+        survey = read(tmp_path, good + f"max_groups = {most}")
+        with pytest.raises(mo.InvalidArgument, match="question 'a', max_groups: max_groups must"):
+            survey.price(TABLE, ledger=url)
+    for more in ("max_groups = 2", ""):
+        assert read(tmp_path, good + more).price(TABLE, ledger=url).due == mo.pure(1)
 
 
 def test_the_account_and_the_table(tmp_path: Path) -> None:

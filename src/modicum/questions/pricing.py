@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from modicum.charging import cost_of, fitted
 from modicum.errors import BudgetExceeded, InvalidArgument, ModicumError
@@ -21,6 +21,8 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import AccountState, checked_name
 from modicum.privacy.unit import Unit
 from modicum.questions.question import Question, naming
+from modicum.runtime.query import Query
+from modicum.runtime.run import row_costs
 from modicum.sources.base import Source
 from modicum.sources.groups import check_groups
 from modicum.sources.persons import check_unit
@@ -163,9 +165,21 @@ def _checked(question: Question, source: Source, state: AccountState) -> Budget:
         check_column(source, query.place, query.lattice)
     except ModicumError as error:
         raise type(error)(f"{where}, {question.field_of(error)}: {error}") from None
+    keys = _checked_groups(question, source, unit, kind)
+    if question.max_groups is not None:
+        with naming(f"{where}, max_groups"):
+            unit = unit.in_groups(question.max_groups)
     with naming(f"{where}, epsilon"):
-        cost = cost_of([query], kind)
-    return cost + _checked_groups(question, source, unit, kind)
+        _check_begun(query, unit)
+        return cost_of([query], kind) + keys
+
+
+def _check_begun(query: Query[Any], unit: Unit) -> None:
+    """Refuse a price that is too small to begin with; nothing is read."""
+    for event in row_costs({"answer": query}, unit).values():
+        steps = query.begin(event)
+        next(steps)
+        steps.close()
 
 
 def _event(cost: Budget) -> Event:
