@@ -233,6 +233,11 @@ def test_a_description() -> None:
     assert table.frame(wide="statistic").shape[0] == 3
 
 
+def test_numbers_of_numpy_and_integers_are_published() -> None:
+    found = Given([(5, np.float64(4.0), np.float64(6.0), "ok")]).publish()
+    assert [str(each) for each in found.numbers[0][:3]] == ["5", "4", "6"]
+
+
 def test_a_label_column_of_a_name_that_is_taken(curator: mo.Curator) -> None:
     groups = curator.group_by("value", keys=["=1+1", "b"])
     assert "value (label)" in groups.count(epsilon=1).publish().frame().columns

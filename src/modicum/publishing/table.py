@@ -305,7 +305,10 @@ class Publishing:
         """Round the numbers of a record, and apply the rules to them."""
         answers = record.answers(self.level, self.tail, population=self.population)
         rows = zip(answers.values, answers.lower, answers.upper, answers.codes, strict=True)
-        numbers = tuple(self._number(*row) for row in rows)
+        numbers = tuple(
+            self._number(float(value), float(lower), float(upper), code)
+            for value, lower, upper, code in rows
+        )
         remarks = [*self._remarks(numbers)]
         if answers.terms.get("private") is False:
             remarks.append("WARNING: test entropy, not private.")
