@@ -81,8 +81,8 @@ class Rules:
         """The rules, each in words."""
         said = {
             "answers that cannot be used": self.unusable,
-            f"values below {self.below}": self.below is not None,
-            f"intervals wider than {self.wider} times the size of the value": self.wider,
+            f"values below {self.below or 0:g}": self.below is not None,
+            f"intervals wider than {self.wider or 0:g} times the size of the value": self.wider,
         }
         return [words for words, holds in said.items() if holds]
 
