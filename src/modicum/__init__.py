@@ -14,7 +14,7 @@ from modicum.version import VERSION
 
 __version__ = VERSION
 
-_SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
+_SUBMODULES = {"audit", "local", "plan", "query", "questions", "shuffle", "theory"}
 _HOMES = {
     "modicum.answering": {"describe"},
     "modicum.array_release": {"ArrayRelease", "Intervals"},
@@ -32,6 +32,7 @@ _HOMES = {
         "MissingColumn",
         "ModicumError",
         "ModicumWarning",
+        "OutputError",
         "SourceError",
         "UnsupportedData",
     },
@@ -52,6 +53,7 @@ _HOMES = {
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
+    "modicum.publishing.table": {"PublishedTable"},
     "modicum.release": {"Interval", "Release"},
     "modicum.query": {"Query"},
     "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},

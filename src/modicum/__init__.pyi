@@ -11,6 +11,7 @@ from modicum import audit as audit
 from modicum import local as local
 from modicum import plan as plan
 from modicum import query as query
+from modicum import questions as questions
 from modicum import shuffle as shuffle
 from modicum import theory as theory
 from modicum.answering import describe as describe
@@ -28,6 +29,7 @@ from modicum.errors import LedgerError as LedgerError
 from modicum.errors import MissingColumn as MissingColumn
 from modicum.errors import ModicumError as ModicumError
 from modicum.errors import ModicumWarning as ModicumWarning
+from modicum.errors import OutputError as OutputError
 from modicum.errors import SourceError as SourceError
 from modicum.errors import UnsupportedData as UnsupportedData
 from modicum.group_by import GroupBy as GroupBy
@@ -79,6 +81,7 @@ from modicum.privacy.budget import zcdp as zcdp
 from modicum.privacy.ledger.book import Ledger as Ledger
 from modicum.privacy.unit import Unit as Unit
 from modicum.privacy.unit import unit_of as unit_of
+from modicum.publishing.table import PublishedTable as PublishedTable
 from modicum.query import Query as Query
 from modicum.release import Interval as Interval
 from modicum.release import Release as Release
@@ -114,6 +117,8 @@ __all__ = [
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
+    "OutputError",
+    "PublishedTable",
     "Query",
     "Release",
     "Score",
@@ -156,6 +161,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "query",
+    "questions",
     "ratio",
     "shuffle",
     "skewness",

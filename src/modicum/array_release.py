@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import prod
 from sys import float_info
@@ -16,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
+from modicum.publishing.answers import AnswerRows
 from modicum.release import (
     ErrorModel,
     Estimate,
@@ -276,6 +278,33 @@ class ArrayRelease(Record):
             half[half == np.inf] = None
             answer["noise"] = half.tolist()
         return self._json("modicum.array/2", answer, indent)
+
+    def terms(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> dict[str, object]:
+        """Return what a published table says of the release besides its numbers, as JSON types."""
+        if population:
+            raise InvalidArgument(f"a {self.statistic} has no intervals for a population")
+        several = {"interval_simultaneous": len(self.numbers) > 1}
+        return Record.terms(self, level, tail) | several
+
+    def answers(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> AnswerRows:
+        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+        terms = self.terms(level, tail, population=population)
+        columns = self.columns(level, tail)
+        value, lower, upper = (columns.pop(name) for name in ("value", "lower", "upper"))
+        return AnswerRows(
+            self._title,
+            columns,
+            value,
+            lower,
+            upper,
+            [self.code] * len(value),
+            terms,
+            partial(native_table, engine=self.engine),
+        )
 
     @property
     def _apart(self) -> bool:

@@ -42,6 +42,10 @@ class SourceError(ModicumError, OSError):
     """The data could not be read."""
 
 
+class OutputError(ModicumError, OSError):
+    """A file could not be written. What it was to hold is released and charged already."""
+
+
 class BudgetExceeded(ModicumError, RuntimeError):
     """A release costs more than what is left of the budget."""
 

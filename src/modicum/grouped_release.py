@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Generic, Self, TypeVar
 
@@ -13,12 +14,16 @@ from modicum.difference import Difference
 from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.release import (
+    AT_HAND,
     HTML,
+    POPULATION,
     Release,
     Tail,
     TranscriptEntry,
     check_confidence,
+    chosen_interval,
     found_groups_words,
     native_table,
     note_text,
@@ -34,7 +39,7 @@ R = TypeVar("R", bound=Release | ArrayRelease)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Groups(Mapping[Any, R], Generic[R]):
+class Groups(Mapping[Any, R], Publishable, Generic[R]):
     """What the records of all groups share; a mapping from key to release."""
 
     statistic: str
@@ -68,7 +73,7 @@ class Groups(Mapping[Any, R], Generic[R]):
 
     @abstractmethod
     def _rows(
-        self, keys: Sequence[Any], level: float, tail: Tail
+        self, keys: Sequence[Any], level: float, tail: Tail, *, population: bool = False
     ) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
         """Names of labels besides the keys; and rows of a key, labels, value, ends, usable."""
 
@@ -81,13 +86,61 @@ class Groups(Mapping[Any, R], Generic[R]):
         PyArrow, or pandas). Data of any other kind get a list of dicts.
         """
         names, rows = self._rows(list(self), 0.95, "auto")
-        labels: list[Any] = [key for key, *_ in rows]
-        keys = {"key": labels}
-        if isinstance(self.by, tuple):
-            keys = {name: [key[place] for key in labels] for place, name in enumerate(self.by)}
+        keys = self._key_columns([key for key, *_ in rows], "key")
         places = enumerate((*names, "value", "lower", "upper", "usable"), start=1)
         columns = {name: [row[place] for row in rows] for place, name in places}
         return native_table({**keys, **columns}, self.engine)
+
+    def _key_columns(self, keys: Sequence[Any], name: str) -> dict[str, Sequence[Any]]:
+        """Columns of keys: one of this name, or those of several columns by their own."""
+        if isinstance(self.by, str):
+            return {name: keys}
+        return {by: [key[place] for key in keys] for place, by in enumerate(self.by)}
+
+    def answers(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> AnswerRows:
+        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+        check_confidence(level, tail)
+        names, rows = self._rows(list(self), level, tail, population=population)
+        columns = [*zip(*rows, strict=True)] or [()] * (len(names) + 5)
+        keys, *labels, values, lower, upper, _ = columns
+        return AnswerRows(
+            f"{self.statistic} of {self.column or 'rows'} by {self._by}",
+            {**self._key_columns(keys, self._by), **dict(zip(names, labels, strict=True))},
+            values,
+            lower,
+            upper,
+            [self.releases[key].code for key in keys],
+            self.terms(level, tail, population=population),
+            partial(native_table, engine=self.engine),
+        )
+
+    def terms(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> dict[str, object]:
+        """Return what a published table says of the release besides its numbers, as JSON types.
+
+        What differs between groups is a list that has each once.
+        """
+        several = [each.terms(level, tail, population=population) for each in self.values()]
+        terms: dict[str, object]
+        terms = {**several[0]} if several else {"unit": str(self.unit), "neighbours": NEIGHBOURS}
+        for name in terms.keys() - {"unit", "neighbours"}:
+            found = {repr(each[name]): each[name] for each in several}
+            terms[name] = terms[name] if len(found) == 1 else [*found.values()]
+        drawn = self.selection
+        return {
+            **terms,
+            "by": plain(self.by),
+            "keys": "given" if drawn is None else "drawn",
+            **({} if drawn is None else {"keys_cost": str(drawn.event)}),
+            "cost": str(self.event),
+            "cost_covers": "all groups together",
+            "interval_level": level,
+            "interval_of": POPULATION if population else AT_HAND,
+            "interval_each": "each group by itself",
+        }
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
         """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
@@ -262,10 +315,14 @@ class GroupedRelease(Groups[Release]):
         return Difference(self._by, (first, second), names, *releases)
 
     def _rows(
-        self, keys: Sequence[Any], level: float, tail: Tail
+        self, keys: Sequence[Any], level: float, tail: Tail, *, population: bool = False
     ) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
-        found = [(key, self.releases[key]) for key in keys]
-        return (), [(key, e.value, *e.interval(level, tail), e.usable) for key, e in found]
+        rows: list[tuple[Any, ...]] = []
+        for key in keys:
+            each = self.releases[key]
+            ends = chosen_interval(each, level, tail, population=population)
+            rows.append((key, each.value, *ends, each.usable))
+        return (), rows
 
 
 @sealed
@@ -290,7 +347,7 @@ class GroupedArrayRelease(Groups[ArrayRelease]):
     """
 
     def _rows(
-        self, keys: Sequence[Any], level: float, tail: Tail
+        self, keys: Sequence[Any], level: float, tail: Tail, *, population: bool = False
     ) -> tuple[Sequence[str], list[tuple[Any, ...]]]:
         names: list[str] = []
         rows: list[tuple[Any, ...]] = []

@@ -24,10 +24,12 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
 Tail = float | Literal["auto"] | None
+AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
@@ -184,7 +186,7 @@ class TranscriptEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Record(Publishable):
     """What was released, at what cost, for whom, how: the part that all releases share.
 
     Every number on it has been charged: the whole cost, before the first draw.
@@ -306,10 +308,9 @@ class Record:
 
     def _head(self, answer: str) -> list[str]:
         """First lines of the summary: the answer, or that it cannot be used."""
-        what = f"{self.statistic} of {self._of()}"
         if self.usable:
-            return [f"{what}: {answer}"]
-        return [f"{what}: no usable answer ({self.code})", f"  released       {answer}"]
+            return [f"{self._title}: {answer}"]
+        return [f"{self._title}: no usable answer ({self.code})", f"  released       {answer}"]
 
     def _terms(self) -> list[str]:
         """Lines of the summary besides the answer."""
@@ -336,18 +337,9 @@ class Record:
             lines.append("  WARNING        test entropy, not private")
         return lines
 
-    def _json(self, schema: str, answer: Mapping[str, object], indent: int | None) -> str:
-        """Write the record with its answer, the interval at 95 % included, as a JSON object."""
-        tail = chosen_index(self.error_model, 0.95)
-        record = {
-            "schema": schema,
-            "version": self.version,
-            "statistic": self.statistic,
-            "column": self.column,
-            **answer,
-            "interval_level": 0.95,
-            "interval_tail": tail if self.error_model.condition else None,
-            "interval_assumption": self.error_model.assumption(tail),
+    def _circumstances(self) -> dict[str, object]:
+        """At what cost, for whom and how it was released, as JSON types."""
+        return {
             **_event_fields(self.event),
             "neighbours": self.neighbours,
             "unit": str(self.unit),
@@ -366,6 +358,45 @@ class Record:
             "engine": self.engine,
             "account": self.account,
             "private": self.private,
+        }
+
+    def terms(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> dict[str, object]:
+        """Return what a published table says of the release besides its numbers, as JSON types.
+
+        Arguments are those of :meth:`publish`.
+        """
+        assumed = assumed_tail(self.error_model, level, tail)
+        return {
+            "statistic": self.statistic,
+            "column": self.column,
+            "cost": str(self.event),
+            **self._circumstances(),
+            "interval_level": level,
+            "interval_of": POPULATION if population else AT_HAND,
+            "interval_assumption": self.error_model.assumption(assumed),
+            "version": self.version,
+        }
+
+    @property
+    def _title(self) -> str:
+        """What was released, in a few words."""
+        return f"{self.statistic} of {self._of()}"
+
+    def _json(self, schema: str, answer: Mapping[str, object], indent: int | None) -> str:
+        """Write the record with its answer, the interval at 95 % included, as a JSON object."""
+        tail = chosen_index(self.error_model, 0.95)
+        record = {
+            "schema": schema,
+            "version": self.version,
+            "statistic": self.statistic,
+            "column": self.column,
+            **answer,
+            "interval_level": 0.95,
+            "interval_tail": tail if self.error_model.condition else None,
+            "interval_assumption": self.error_model.assumption(tail),
+            **self._circumstances(),
             "error_model": self.error_model.to_dict(),
             "transcript": [
                 {
@@ -484,6 +515,22 @@ class Release(Record):
             )
         return found
 
+    def answers(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> AnswerRows:
+        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+        lower, upper = chosen_interval(self, level, tail, population=population)
+        return AnswerRows(
+            self._title,
+            {},
+            [self.value],
+            [lower],
+            [upper],
+            [self.code],
+            self.terms(level, tail, population=population),
+            functools.partial(native_table, engine=self.engine),
+        )
+
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.release/2``).
 
@@ -508,6 +555,12 @@ class Release(Record):
             )
         lines += self._terms()
         return "\n".join(lines)
+
+
+def chosen_interval(release: Release, level: float, tail: Tail, *, population: bool) -> Interval:
+    """The interval for the data at hand, or for the population."""
+    interval = release.confidence_interval if population else release.interval
+    return interval(level, tail)
 
 
 def law_of(release: Release, alpha: float, tail: Tail, *, population: bool) -> Any:

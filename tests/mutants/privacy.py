@@ -15,6 +15,7 @@ _LEDGER = "privacy/ledger/test_ledger.py"
 _DAMAGE = "privacy/ledger/test_damage.py"
 _LIVE = "runtime/test_live.py"
 _GROUPS = "runtime/test_groups.py"
+_QUESTIONS = "questions/test_run.py"
 
 FAULTS = (
     # What an event costs.
@@ -477,5 +478,62 @@ FAULTS = (
         "def __reduce__(self)",
         "def _reduce(self)",
         "test_curator.py",
+    ),
+    # What a file of questions asks, and what is published of its answers.
+    Fault(
+        "question-without-its-key",
+        "A question of a file is charged again with every run.",
+        "questions/running.py:_asked",
+        "curator.idempotent(question.key(file.name))",
+        "curator",
+        _QUESTIONS,
+    ),
+    Fault(
+        "question-price-unchecked",
+        "A file is run though its questions cost more than is left.",
+        "questions/pricing.py:priced",
+        "_check_total(found)",
+        "str(found)",
+        _QUESTIONS,
+    ),
+    Fault(
+        "question-paid-by-others",
+        "What was charged for other questions counts as paid.",
+        "questions/pricing.py:priced",
+        "known == key or _part_of(known, key)",
+        "known",
+        _QUESTIONS,
+    ),
+    Fault(
+        "question-keys-for-free",
+        "The price of a question leaves the draw of its keys out.",
+        "questions/pricing.py:_checked",
+        "return cost_of([query], kind) + keys",
+        "return cost_of([query], kind)",
+        _QUESTIONS,
+    ),
+    Fault(
+        "question-of-other-fields",
+        "The key of a question does not depend on what is asked.",
+        "questions/question.py:Question.key",
+        "[{self.digest}]",
+        "[]",
+        _QUESTIONS,
+    ),
+    Fault(
+        "published-ends-inwards",
+        "The lower ends of published intervals are rounded upwards.",
+        "publishing/rounding.py:Rounding.rounded",
+        "math.floor",
+        "math.ceil",
+        "publishing/test_rounding.py",
+    ),
+    Fault(
+        "published-though-suppressed",
+        "A number that a rule leaves out is published with its flag.",
+        "publishing/table.py:Publishing._number",
+        "_NOTHING._replace(flag=SUPPRESSED, reason=reason)",
+        "PublishedNumber(*self.rounding.rounded(value, lower, upper), SUPPRESSED, reason)",
+        "publishing/test_published.py",
     ),
 )

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import check, describe, ledger, statistics
+from modicum.cli import check, describe, ledger, run, statistics
 from modicum.cli.options import Output, Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.privacy.ledger.store import without_passwords
@@ -45,6 +45,8 @@ exit status:
   2  bad input: nothing was released or charged
   3  released and charged, but the answer cannot be used: the first line and the note
      say why, as do "usable" and "code" in JSON (of groups: 3 if no group can be used)
+  4  released and charged, but not all was done: a file could not be written, or some
+     questions of a file were refused
 """
 
 
@@ -55,8 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0; 3 if a release was made whose answer cannot be used, see :class:`modicum.status.Status`
-        (of groups: none of them can); 2 for bad input, after one line on standard error; 130 if it
-        was interrupted; 1 if nobody reads the output.
+        (of groups: none of them can); 4 if one was made, and what was to be done with it could not;
+        2 for bad input, after one line on standard error; 130 if it was interrupted; 1 if nobody
+        reads the output.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that lacks a letter shows "?"
@@ -65,17 +68,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parser().parse_args(_words(sys.argv[1:] if argv is None else argv))
         output: Output = arguments.answer(arguments)
         print(output.text, flush=True)
+        if output.failed:
+            print("modicum: error:", _line(output.failed), file=sys.stderr)
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else 0
     except BrokenPipeError:  # whoever read the output has left; nothing is to be flushed at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ModicumError, OSError) as error:
-        print("modicum: error:", without_passwords(" ".join(str(error).split())), file=sys.stderr)
+        print("modicum: error:", _line(str(error)), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+    if output.failed:
+        return 4
     return 0 if output.usable else 3
+
+
+def _line(message: str) -> str:
+    return without_passwords(" ".join(message.split()))
 
 
 def _parser() -> Parser:
@@ -99,6 +110,7 @@ def _parser() -> Parser:
     statistics.add_plans(
         plan.add_subparsers(title="statistics", metavar="STATISTIC", required=True)
     )
+    run.add_to(verbs)
     ledger.add_to(verbs)
     return parser
 

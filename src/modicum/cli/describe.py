@@ -16,6 +16,7 @@ from modicum.cli.options import (
     opened,
     viewed,
 )
+from modicum.cli.publishing import add_publishing, chosen_publication
 from modicum.errors import InvalidArgument
 
 
@@ -36,6 +37,7 @@ def add_to(verbs: Any) -> None:
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--html", action="store_true", help="print a table of HTML")
     form.add_argument("--explain", action="store_true", help="also tell every draw and its cost")
+    add_publishing(parser)
     parser.set_defaults(answer=_answer)
 
 
@@ -43,12 +45,15 @@ def _answer(arguments: argparse.Namespace) -> Output:
     cost = chosen_cost(arguments)
     if cost is None:
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
+    publication = chosen_publication(arguments)
     source, unit = opened(arguments), chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
     curator, _ = charged_curator(arguments, source, unit if said else None, cost)
     found = viewed(curator, arguments).describe(arguments.column or None, budget=cost)
     if arguments.json:
-        return Output(found.to_json(), found.usable)
-    if arguments.html:
-        return Output(found.to_html(), found.usable)
-    return Output(found.explain() if arguments.explain else str(found), found.usable)
+        text = found.to_json()
+    elif arguments.html:
+        text = found.to_html()
+    else:
+        text = found.explain() if arguments.explain else str(found)
+    return publication.output(found, text, usable=found.usable)

@@ -26,10 +26,14 @@ _TABS = {"tab", "\\t"}
 
 
 class Output(NamedTuple):
-    """Text for standard output, and whether the answer in it can be used."""
+    """Text for standard output, and whether the answer in it can be used.
+
+    ``failed`` says what could not be done after the answer was released and charged.
+    """
 
     text: str
     usable: bool = True
+    failed: str = ""
 
 
 def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:

@@ -40,6 +40,7 @@ from modicum.cli.options import (
     viewed,
     whole,
 )
+from modicum.cli.publishing import add_publishing, chosen_publication
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.plan.shapes import ShapeName
@@ -158,6 +159,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         bulk.add_options(parser)
     add_cost(parser)
     add_output(parser, drawn="level" in parameters, tail=statistic.tail)
+    add_publishing(parser)
 
     def asked(arguments: argparse.Namespace, cost: Budget) -> Query[Any]:
         of = arguments.column.split(",") if column == "columns" else arguments.column
@@ -169,8 +171,9 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
             if arguments.to is not None:
                 return bulk.answer(arguments)
             bulk.check_unused(arguments)
+        publication = chosen_publication(arguments)
         release = _released(arguments, lambda cost: asked(arguments, cost))
-        return Output(_shown(release, arguments), release.usable)
+        return publication.output(release, _shown(release, arguments), usable=release.usable)
 
     parser.set_defaults(answer=answer)
 

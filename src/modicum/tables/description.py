@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from modicum.grouped_release import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
-from modicum.release import HTML, Release, native_table, note_text, view_line
+from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.release import HTML, Release, Tail, native_table, note_text, view_line
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 
@@ -30,6 +32,19 @@ _SHOWN = 5  # labels of a column on the summary
 _BOOLEANS = {"bool", "boolean", "bool[pyarrow]"}
 # Parts of the budget: a count needs next to nothing, and the quartiles find a range too.
 _ROWS, _VALUES, _QUARTILES, _MEAN, _KEYS, _COUNTS = 1, 1, 12, 6, 8, 2
+
+_SHARED = (
+    "unit",
+    "unit_rows",
+    "unit_column",
+    "neighbours",
+    "view",
+    "account",
+    "private",
+    "interval_level",
+    "interval_of",
+    "version",
+)  # terms of all releases of a description
 
 Numbers = Mapping[str, Release | ArrayRelease]
 
@@ -186,7 +201,7 @@ def _query(what: str, budget: Budget) -> Query[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class Description(Publishable):
     """What was released about the columns of a table, together, for one cost.
 
     Attributes
@@ -252,6 +267,53 @@ class Description:
         names = ("column", "statistic", "value", "lower", "upper", "usable")
         columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
         return native_table(columns, self.rows.engine)
+
+    def answers(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> AnswerRows:
+        """Return every number of every release, with its column and its name."""
+        columns: list[str | None] = []
+        names: list[str] = []
+        numbers: list[tuple[Any, ...]] = []
+        terms: list[dict[str, object]] = []
+        for column, own, release in self._releases():
+            each = release.answers(level, tail, population=population)
+            columns += [column] * len(own)
+            names += own
+            numbers += zip(each.values, each.lower, each.upper, each.codes, strict=True)
+            terms.append({"column": column, **each.terms})
+        shared = {name: terms[0][name] for name in _SHARED if name in terms[0]}
+        values, lower, upper, codes = zip(*numbers, strict=True)
+        return AnswerRows(
+            f"description of {'a view of ' * bool(self.rows.view)}a table",
+            {"column": columns, "statistic": names},
+            values,
+            lower,
+            upper,
+            codes,
+            {
+                **shared,
+                "cost": str(self.cost),
+                "cost_covers": "all columns together",
+                "not_described": dict(self.skipped),
+                "releases": terms,
+            },
+            partial(native_table, engine=self.rows.engine),
+        )
+
+    def _releases(self) -> Iterator[tuple[str | None, Sequence[str], Publishable]]:
+        """Yield the column of each release, and names of its numbers."""
+        yield None, ["rows"], self.rows
+        for column in self.columns:
+            for what, names in (
+                ("values", ["values"]),
+                ("mean", ["mean"]),
+                ("quartiles", QUARTILES),
+            ):
+                for release in self._of(what, column):
+                    yield column, names, release
+        for column, counts in self.labels.items():
+            yield column, [*map(str, counts)], counts
 
     def to_json(self, indent: int | None = None) -> str:
         """Write all releases as one JSON object (``schema: modicum.description/1``)."""

@@ -1,0 +1,1 @@
+"""Tables for print and for other programs, made of numbers that are released already."""

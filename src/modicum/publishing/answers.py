@@ -1,0 +1,144 @@
+"""What a record gives to be published: labels, values with intervals, and the terms of the release.
+
+Anything that can say this is published in the same way: a record of one number, of several, of
+groups, or of a whole table.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from modicum.publishing.rounding import Base, Digits
+    from modicum.publishing.table import PublishedTable
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRows:
+    """Released numbers, a row for each.
+
+    Attributes
+    ----------
+    title : str
+        What the numbers are.
+    labels : mapping of str to sequence
+        Names of columns, and for each row the label in it; all labels together tell rows apart.
+    values, lower, upper : sequence of float
+        The numbers, and the ends of their intervals.
+    codes : sequence of str
+        Whether each can be used, see :class:`modicum.status.Status`.
+    terms : mapping
+        What was released, at what cost, for whom and how, as JSON types.
+    make : callable
+        Makes a table of columns, of the library that the data came in.
+    """
+
+    title: str
+    labels: Mapping[str, Sequence[Any]]
+    values: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
+    codes: Sequence[str]
+    terms: Mapping[str, object]
+    make: Callable[[Mapping[str, Sequence[Any]]], Any]
+
+
+class Publishable:
+    """A record that can be published: it has :meth:`publish`, made of its :class:`AnswerRows`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def answers(
+        self,
+        level: float = 0.95,
+        tail: float | Literal["auto"] | None = "auto",
+        *,
+        population: bool = False,
+    ) -> AnswerRows:
+        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+
+    def publish(
+        self,
+        *,
+        digits: Digits = "auto",
+        base: Base | None = None,
+        suppress: Mapping[str, object] | None = None,
+        unreliable: Mapping[str, object] | None = None,
+        level: float = 0.95,
+        tail: float | Literal["auto"] | None = "auto",
+        population: bool = False,
+        title: str | None = None,
+        citation: str | None = None,
+        rights: str | None = None,
+    ) -> PublishedTable:
+        """Make a table for print and for other programs: rounded, flagged, with its terms.
+
+        Only released numbers are used, so it costs nothing and can be done again in another way.
+
+        Parameters
+        ----------
+        digits : int, "auto" or None
+            ``"auto"``: the digits that each interval supports, to a tenth of the leading digit of
+            half of its width. A number of decimal places, such as 2, or -3 for thousands.
+            ``None``: all digits. The ends of intervals are rounded outwards.
+        base : number, optional
+            In place of ``digits``: round to multiples of it, such as 5.
+        suppress : mapping, optional
+            Which numbers are left out: ``{"below": 10}``, values below 10; ``{"wider": 0.5}``,
+            intervals wider than half of the value; ``{"unusable": False}`` keeps answers that
+            cannot be used, which are left out otherwise. The rules protect nobody: the noise does.
+        unreliable : mapping, optional
+            Rules of the same kind, ``below`` and ``wider``, for numbers that are kept and marked.
+            Those whose code is not ``"ok"`` always are.
+        level, tail
+            Of the intervals, as for ``interval()``.
+        population : bool
+            Publish the intervals for the population, if these were bought.
+        title : str, optional
+            In place of one that says the statistic and the column.
+        citation, rights : str, optional
+            How to cite the table, and who may use it how, for the metadata.
+
+        Returns
+        -------
+        PublishedTable
+            Printed it is a table; ``frame()`` and ``to_csv(path)`` have it long, or ``wide=`` in
+            one of its labels.
+
+        Raises
+        ------
+        InvalidArgument
+            For an argument that cannot be used, or population intervals that were not bought.
+
+        Notes
+        -----
+        Numbers are rounded independently of each other: rounded parts need not add up to a rounded
+        total. Flags are those of SDMX: A normal, U low reliability, Q suppressed.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> count = mo.count([1.0] * 4567, epsilon="0.1")
+        >>> table = count.publish(base=50, citation="Statistics Office, 2026")
+        >>> table.frame()[0]["value"] in {4450.0, 4500.0, 4550.0, 4600.0, 4650.0}
+        True
+        """
+        publishing = import_module("modicum.publishing.table").Publishing.of(
+            digits=digits,
+            base=base,
+            suppress=suppress,
+            unreliable=unreliable,
+            level=level,
+            tail=tail,
+            population=population,
+            title=title,
+            citation=citation,
+            rights=rights,
+        )
+        table: PublishedTable = publishing.table(self)
+        return table

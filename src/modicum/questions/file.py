@@ -1,0 +1,224 @@
+"""A file of questions: read and checked, and then planned, priced or run."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from modicum.errors import InvalidArgument, SourceError
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.unit import Unit, unit_of
+from modicum.questions.planning import QuestionPlans, planned
+from modicum.questions.pricing import QuestionPrices, priced
+from modicum.questions.question import (
+    PUBLISHED,
+    Question,
+    checked_fields,
+    checked_title,
+    naming,
+)
+from modicum.questions.running import QuestionAnswers, answered
+from modicum.sources.base import Source, open_source
+from modicum.sources.files import csv_file
+
+_FIELDS = ("title", "name", "table", "account", "unit", "csv", "publish", "question")
+_UNIT = tuple(inspect.signature(unit_of).parameters)
+_CSV = tuple(inspect.signature(csv_file).parameters)[1:]
+Table = Any
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFile:
+    """A file of questions, all of whose fields are checked; made by :func:`read`.
+
+    Attributes
+    ----------
+    path : Path
+    name : str
+        Of the file without its ending, or its field ``name``: it is part of every key.
+    title : str or None
+    table : Path or None
+        The table that is asked, relative to the file.
+    account : str or None
+        The account of a ledger that is charged.
+    unit : Unit or None
+        Who is protected; the account has to protect the same.
+    questions : tuple of Question
+    digest : str
+        The SHA-256 of the file.
+    """
+
+    path: Path
+    name: str
+    title: str | None
+    table: Path | None
+    account: str | None
+    unit: Unit | None
+    questions: tuple[Question, ...]
+    digest: str
+    csv: Mapping[str, Any] = field(default_factory=dict)
+
+    def plan(self) -> QuestionPlans:
+        """Predict the errors of the answers, and say their prices; no data are read.
+
+        A question is planned if it has ``expect``: a table with ``n``, the number of rows (of a
+        group, if there are groups), ``sd``, their standard deviation, and what else its plan in
+        :mod:`modicum.plan` takes of the data.
+        """
+        return planned(self)
+
+    def price(
+        self,
+        table: Table | None = None,
+        *,
+        ledger: Ledger | str,
+        account: str | None = None,
+    ) -> QuestionPrices:
+        """Check all questions against the table and the ledger, as :meth:`run` does first.
+
+        Nothing is read of the table but its columns and their types, and nothing is charged.
+        Parameters and errors are those of :meth:`run`.
+        """
+        return priced(self, self.opened(table), _ledger(ledger), self._account(account))
+
+    def run(
+        self,
+        table: Table | None = None,
+        *,
+        ledger: Ledger | str,
+        account: str | None = None,
+        out: str | os.PathLike[str] | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> QuestionAnswers:
+        """Check all questions, and answer them, each under a key of its own.
+
+        A question that was answered before gets its recorded answer again: a file can be run as
+        often as needed, after a crash for example, and each question is charged once. A question of
+        a name that was charged with other fields is refused: another question has another name.
+
+        Parameters
+        ----------
+        table : table or path, optional
+            In place of the field ``table``.
+        ledger : str or Ledger
+            Its URL.
+        account : str, optional
+            In place of the field ``account``.
+        out : path, optional
+            The folder of the answers, by default that of the file, with ``-answers`` after its
+            name. It is made, or has to be empty, or to be that of an earlier run of the file.
+        progress : callable, optional
+            Called with a line for each question.
+
+        Returns
+        -------
+        QuestionAnswers
+            The releases by name, and refusals. A question may be refused after the check because
+            others spent the budget meanwhile, or the ledger cannot be written.
+
+        Raises
+        ------
+        ModicumError
+            Before anything is charged: for a question that cannot be asked of the table
+            (InvalidArgument, MissingColumn, UnsupportedData), if all that is not charged yet costs
+            more than is left (BudgetExceeded), if the ledger or the table cannot be read
+            (LedgerError, SourceError). The message names the question and the field.
+        """
+        source, book, name = self.opened(table), _ledger(ledger), self._account(account)
+        folder = self.path.with_name(f"{self.path.stem}-answers") if out is None else Path(out)
+        priced(self, source, book, name)
+        return answered(self, source, book, name, folder, progress or (lambda _: None))
+
+    def opened(self, table: Table | None = None) -> Source:
+        """Open the table: the one that is given, or that of the file."""
+        if table is None and self.table is None:
+            raise InvalidArgument(f"{self.path.name}, table: it is missing, and no table was given")
+        with naming(f"{self.path.name}, table"):
+            if table is not None:
+                return open_source(table)
+            if not self.csv:
+                return open_source(self.table)
+        with naming(f"{self.path.name}, csv"):
+            return csv_file(str(self.table), **self.csv)
+
+    def _account(self, account: str | None) -> str:
+        found = self.account if account is None else account
+        if found is None:
+            raise InvalidArgument(f"{self.path.name}, account: it is missing, and none was given")
+        return found
+
+
+def read(path: str | os.PathLike[str]) -> QuestionFile:
+    """Read a file of questions, and check all that needs no table.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file; :doc:`/howto-questions` describes its fields.
+
+    Returns
+    -------
+    QuestionFile
+
+    Raises
+    ------
+    InvalidArgument
+        For an unknown field or statistic, or a value that cannot be used; the message names the
+        question and the field.
+    SourceError
+        If the file cannot be read, or is no TOML.
+    """
+    place = Path(path)
+    try:
+        data = place.read_bytes()
+        text = tomllib.loads(data.decode("utf-8-sig"))
+    except OSError as error:
+        raise SourceError(f"cannot read {place}: {error.strerror or error}") from None
+    except ValueError as error:  # UnicodeDecodeError and TOMLDecodeError
+        raise SourceError(f"{place.name} is no TOML file: {error}") from None
+    fields = checked_fields(text, _FIELDS, place.name)
+    for name in ("title", "table", "account"):
+        if not isinstance(fields.get(name, ""), str):
+            raise InvalidArgument(f"{place.name}, {name}: it must be text, got {fields[name]!r}")
+    given = fields.get("question")
+    if not isinstance(given, list) or not given:
+        raise InvalidArgument(f"{place.name}, question: there is none; write [[question]]")
+    publish = checked_fields(fields.get("publish", {}), PUBLISHED, f"{place.name}, publish")
+    questions = tuple(
+        Question.of(each, f"{place.name}, question {i}", publish) for i, each in enumerate(given, 1)
+    )
+    names = Counter(each.name.casefold() for each in questions)
+    for each in questions:
+        if names[each.name.casefold()] > 1 or each.name.casefold() == "run":
+            raise InvalidArgument(f"{each.where}, name: it is taken; names differ without case too")
+    table = fields.get("table")
+    return QuestionFile(
+        place,
+        checked_title(fields.get("name", place.stem), place.name),
+        fields.get("title"),
+        None if table is None else place.parent / table,
+        fields.get("account"),
+        _unit(fields.get("unit"), f"{place.name}, unit"),
+        questions,
+        hashlib.sha256(data).hexdigest(),
+        checked_fields(fields.get("csv", {}), _CSV, f"{place.name}, csv"),
+    )
+
+
+def _unit(given: object, where: str) -> Unit | None:
+    if given is None:
+        return None
+    fields = checked_fields(given, _UNIT, where)
+    with naming(where):
+        return unit_of(**fields)
+
+
+def _ledger(ledger: Ledger | str) -> Ledger:
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)

@@ -1,0 +1,241 @@
+"""What the questions of a file cost that are not charged yet: checked before any is asked.
+
+A question is charged under its own key, so the ledger says which are charged already. What is not
+has to fit into the account as a whole; a ledger checks each charge again when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from modicum.charging import cost_of, fitted
+from modicum.errors import BudgetExceeded, InvalidArgument, ModicumError
+from modicum.group_by import checked_keys, key_event
+from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.event import ApproxDP, Event, event_of
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.ledger.chain import AccountState, checked_name
+from modicum.privacy.unit import Unit
+from modicum.questions.question import Question, naming
+from modicum.runtime.query import Query
+from modicum.runtime.run import row_costs
+from modicum.sources.base import Source
+from modicum.sources.groups import check_groups
+from modicum.sources.persons import check_unit
+from modicum.sources.reader import check_column
+from modicum.sources.views import View, view_of
+from modicum.tables.description import Asked
+
+if TYPE_CHECKING:
+    from modicum.questions.file import QuestionFile
+
+_ROUNDED = Fraction(1, 10**9)  # parts of a description are rounded down to units of a ledger
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPrice:
+    """What a question costs, and what of it is charged already, in the account's currency."""
+
+    question: Question
+    cost: Budget
+    paid: Budget
+
+    @property
+    def due(self) -> Budget:
+        """What is still to be charged."""
+        left = [
+            max(cost - paid, Fraction(0))
+            for cost, paid in (
+                (self.cost.amount, self.paid.amount),
+                (self.cost.delta, self.paid.delta),
+            )
+        ]
+        if self.paid.amount and left[0] <= _ROUNDED * self.cost.amount:
+            left[0] = Fraction(0)
+        if self.paid.delta and left[1] <= _ROUNDED * self.cost.delta:
+            left[1] = Fraction(0)
+        return Budget(self.cost.kind, *left)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPrices:
+    """The prices of all questions of a file, which fit into an account.
+
+    Attributes
+    ----------
+    file : str
+    account : AccountState
+        As it was.
+    prices : tuple of QuestionPrice
+    """
+
+    file: str
+    account: AccountState
+    prices: tuple[QuestionPrice, ...]
+
+    @property
+    def total(self) -> Budget:
+        """What all questions cost."""
+        return _sum((each.cost for each in self.prices), self.account.budget.kind)
+
+    @property
+    def due(self) -> Budget:
+        """What is not charged yet."""
+        return _sum((each.due for each in self.prices), self.account.budget.kind)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.file}: {len(self.prices)} questions can be asked; the check charges nothing"
+        ]
+        rows = [
+            (each.question.name, each.question.about, str(each.cost), _paid(each))
+            for each in self.prices
+        ]
+        lines += aligned(rows)
+        lines.append(f"  total {self.total}, of which {self.due} is not charged yet")
+        lines.append(f"  {self.account}, {self.account.remaining} left")
+        return "\n".join(lines)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write cells below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  " + "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def priced(file: QuestionFile, source: Source, ledger: Ledger, account: str) -> QuestionPrices:
+    """Check every question against the schema of a table, and all prices against an account."""
+    name = file.path.name
+    with naming(f"{name}, account"):
+        state = ledger.account(account)
+        paid = _paid_by_key(ledger, state)
+    if file.unit is not None and file.unit != state.unit:
+        raise InvalidArgument(
+            f"{name}, unit: account {account!r} protects {state.unit}, and not {file.unit}"
+        )
+    with naming(f"{name}, unit"):
+        check_unit(source, state.unit)
+    prices = []
+    for question in file.questions:
+        cost = _checked(question, source, state)
+        key = question.key(file.name)
+        _check_unchanged(question, file.name, paid)
+        own = (spent for known, spent in paid.items() if known == key or _part_of(known, key))
+        prices.append(QuestionPrice(question, cost, _sum(own, state.budget.kind)))
+    found = QuestionPrices(name, state, tuple(prices))
+    _check_total(found)
+    return found
+
+
+def _check_total(prices: QuestionPrices) -> None:
+    state = prices.account
+    due = _sum((), state.budget.kind)
+    for each in prices.prices:
+        due += each.due
+        if not due <= state.remaining:
+            raise BudgetExceeded(
+                f"{each.question.where}, {'rho' if state.budget.concentrated else 'epsilon'}: the "
+                f"questions up to this one cost {due} that is not charged yet, of {prices.due} for "
+                f"all, but only {state.remaining} of {state.budget} is left in account "
+                f"{state.name!r}; nothing was asked"
+            )
+
+
+def _checked(question: Question, source: Source, state: AccountState) -> Budget:
+    """Check a question against the schema; its price."""
+    kind, unit, where = state.budget.kind, state.unit, question.where
+    for view in question.views:
+        field = "where" if view.columns == () else f"with, {view.columns[0][0]}"
+        with naming(f"{where}, {field}"):
+            source = view_of(source, view, unit)
+    if question.query is None:
+        with naming(f"{where}, columns"):
+            Asked.of(source, unit, question.columns, question.cost)
+        with naming(f"{where}, epsilon"):
+            return _event(question.cost).cost(kind)
+    try:
+        query = fitted(question.query, source, kind, unit)
+        check_column(source, query.place, query.lattice)
+    except ModicumError as error:
+        raise type(error)(f"{where}, {question.field_of(error)}: {error}") from None
+    keys = _checked_groups(question, source, unit, kind)
+    if question.max_groups is not None:
+        with naming(f"{where}, max_groups"):
+            unit = unit.in_groups(question.max_groups)
+    with naming(f"{where}, epsilon"):
+        _check_begun(query, unit)
+        return cost_of([query], kind) + keys
+
+
+def _check_begun(query: Query[Any], unit: Unit) -> None:
+    """Refuse a price that is too small to begin with; nothing is read."""
+    for event in row_costs({"answer": query}, unit).values():
+        steps = query.begin(event)
+        next(steps)
+        steps.close()
+
+
+def _event(cost: Budget) -> Event:
+    """What a description costs, whose δ is spent."""
+    return ApproxDP(cost.amount, cost.delta) if cost.delta else event_of(cost)
+
+
+def _checked_groups(question: Question, source: Source, unit: Unit, kind: Kind) -> Budget:
+    """Check columns of keys and the keys; what drawing them costs."""
+    by, where = question.by, question.where
+    if not by:
+        return _sum((), kind)
+    with naming(f"{where}, by"):
+        if len(by) > 1:
+            source = view_of(source, View(None, (), by), unit)
+        kinds = check_groups(source, unit, by, question.max_groups)
+    if question.key_budget is None:
+        with naming(f"{where}, keys"):
+            checked_keys(question.keys, by, kinds)
+        return _sum((), kind)
+    with naming(f"{where}, key_epsilon"):
+        return key_event(question.key_budget).cost(kind)
+
+
+def _paid_by_key(ledger: Ledger, state: AccountState) -> dict[str, Budget]:
+    return {
+        each.key: each.units.budget(state.budget.kind)
+        for each in ledger.entries(state.name)
+        if each.action == "charge" and each.key is not None
+    }
+
+
+def _check_unchanged(question: Question, file: str, paid: Mapping[str, Budget]) -> None:
+    """Refuse a name that was charged for other fields."""
+    key = question.key(file)
+    with naming(f"{question.where}, name"):
+        checked_name(f"{key} (keys of {', '.join(question.by)})", "the key of a question")
+    stem = key.rpartition("[")[0]
+    if any(known.startswith(f"{stem}[") and not known.startswith(key) for known in paid):
+        raise InvalidArgument(
+            f"{question.where}, name: a question of this name was charged with other fields: "
+            "give this one another name, or the old fields"
+        )
+
+
+def _part_of(known: str, key: str) -> bool:
+    """Whether a key was made of another one, for a part of its answer."""
+    return known.startswith(f"{key} (")
+
+
+def _paid(price: QuestionPrice) -> str:
+    if not (price.paid.amount or price.paid.delta):
+        return ""
+    nothing = not (price.due.amount or price.due.delta)
+    return "charged already" if nothing else f"{price.paid} charged already"
+
+
+def _sum(budgets: Iterator[Budget] | Sequence[Budget], kind: Kind) -> Budget:
+    return reduce(Budget.__add__, budgets, Budget(kind, Fraction(0)))
