@@ -16,7 +16,7 @@ __version__ = VERSION
 
 _SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
 _HOMES = {
-    "modicum.answering": {"describe"},
+    "modicum.answering": {"crosstab", "describe", "n_distinct", "value_counts"},
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.tables.description": {"Description"},
@@ -51,6 +51,7 @@ _HOMES = {
     "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
+    "modicum.tables.table_release": {"Crosstab", "ValueCounts"},
     "modicum.query": {"Query"},
     "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},
     "modicum.statistics.vector_statistic": {"Sensitivities"},

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from modicum import query as ask
 from modicum.charging import accountant_for, fitted
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
@@ -18,14 +19,17 @@ from modicum.methods import Statistics
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
-from modicum.release import Record
+from modicum.release import Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import read_as
 from modicum.sources.views import View
+from modicum.tables.crosstab import crosstab
 from modicum.tables.description import Asked, Description
+from modicum.tables.distinct import n_distinct
+from modicum.tables.table_release import Crosstab, ValueCounts
 
 R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -319,6 +323,193 @@ class Curator(Statistics):
     def _part(self, name: str) -> Curator:
         """The same curator, with a key of its own for a part of an answer if there is one."""
         return self if self._guard.key is None else self.idempotent(f"{self._guard.key} ({name})")
+
+    def crosstab(
+        self,
+        by: str,
+        *more: str,
+        keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None,
+        key_budget: Budget | None = None,
+        values: str | None = None,
+        within: tuple[float, float] | None = None,
+        margins: bool | Sequence[Sequence[str]] = True,
+        max_groups: int | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Crosstab:
+        """Count rows, or sum a column, for all combinations of labels, with margins that add up.
+
+        Parameters
+        ----------
+        by, *more : str
+            The columns of labels, one or more.
+        keys : dict or list, optional
+            Public labels, from a code book and not from the data: a dict with a list for each
+            column, of which all combinations are cells, or a list of tuples, the cells that there
+            can be; of one column, a list. Rows with other labels, or none, are in no number.
+        key_budget : Budget, optional
+            In place of ``keys``: draw the labels of each column, for this (ε, δ) together, as
+            :meth:`group_by` does. All combinations of them are cells.
+        values : str, optional
+            A column to sum, between bounds that are found for all cells together. Without it rows
+            are counted.
+        within : (float, float), optional
+            A public range of the values, as for :meth:`sum`; without it, it is found.
+        margins : bool or list of tuples
+            ``True``: a margin for each column, and the total. ``False``: none. Or which columns
+            each margin keeps, as in ``[("country",), ("country", "region"), ()]``: ``()`` is the
+            total.
+        max_groups : int, optional
+            For a unit that names persons: the most cells in which one person counts, as for
+            :meth:`group_by`.
+        epsilon, rho, budget
+            What the whole table costs, as for :meth:`count`. It is shared between cells and
+            margins so that the squared errors of all numbers add up to the least: in ρ most
+            margins get a share, in pure ε those of large tables.
+
+        Returns
+        -------
+        Crosstab
+            Cells, margins and total, which add up to the digit; counts are integers. Each has an
+            interval, and is kept as it was before it was adjusted. Printed it is a table.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData
+            For keys or columns as :meth:`group_by`, for margins that are not subsets of the
+            columns, and for what :meth:`sum` refuses. Nothing is read or charged.
+        BudgetExceeded
+            Nothing is read or charged.
+
+        Notes
+        -----
+        Adjusted numbers are not cut at 0, which would bias all sums: a cell that is nearly empty
+        may be released as -2. A person with rows in several cells is in each of them once, as the
+        unit says, and so several times in the total.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"region": ["N", "S", "S"] * 999, "sex": ["f", "f", "m"] * 999})
+        >>> curator = modicum.Curator(table, budget=modicum.zcdp(1))
+        >>> labels = {"region": ["N", "S"], "sex": ["f", "m"]}
+        >>> found = curator.crosstab("region", "sex", keys=labels, rho="0.5")
+        >>> sum(each.value for each in found.numbers().values()) == found.total.value
+        True
+        """
+        cost = chosen_budget(epsilon, rho, budget)
+        if values is None and within is not None:
+            raise InvalidArgument("within= is the range of values=, the column to sum")
+        summed = None if values is None else ask.sum(values, within=within, budget=cost)
+        columns = (by, *more)
+        return crosstab(self._guard, columns, keys, key_budget, summed, margins, max_groups, cost)
+
+    def value_counts(
+        self,
+        column: str,
+        *,
+        keys: Iterable[Hashable] | None = None,
+        key_budget: Budget | None = None,
+        max_groups: int | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> ValueCounts:
+        """Count the labels of a column, the most frequent first, with their shares.
+
+        Parameters
+        ----------
+        column : str
+            The column of labels: text, integers, booleans, dates, times or categories.
+        keys : list, optional
+            Public labels, from a code book and not from the data. Each is counted, even if no row
+            has it.
+        key_budget, max_groups
+            As for :meth:`group_by`: draw which labels are shown, frequent ones for sure; and the
+            most labels with which one person counts.
+        epsilon, rho, budget
+            What all counts cost together, as for :meth:`count`.
+
+        Returns
+        -------
+        ValueCounts
+            A :class:`Crosstab` of one column; ``shares()`` are among the rows that have one of the
+            labels.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData, BudgetExceeded
+            As :meth:`crosstab` does; nothing is read or charged.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"origin": ["JFK", "LGA", "JFK"] * 999})
+        >>> curator = modicum.Curator(table, budget=modicum.approx(2, "1e-6"))
+        >>> found = curator.value_counts("origin", key_budget=modicum.approx(1, "1e-6"), epsilon=1)
+        >>> found.keys, found["JFK"] + found["LGA"] == found.total.value
+        (('JFK', 'LGA'), True)
+        """
+        cost = chosen_budget(epsilon, rho, budget)
+        found = crosstab(
+            self._guard, [column], keys, key_budget, None, True, max_groups, cost, ranked=True
+        )
+        assert isinstance(found, ValueCounts)
+        return found
+
+    def n_distinct(
+        self,
+        column: str,
+        *,
+        max_groups: int | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Release:
+        """Count the different labels of a column; of the column of persons, the persons.
+
+        Parameters
+        ----------
+        column : str
+            The column of labels: text, integers, booleans, dates, times or categories.
+        max_groups : int, optional
+            For a unit that names persons, without ``max_rows``: the most labels with which one
+            person counts; others of a person are dropped, at random. It is not needed for the
+            column of persons itself, of which a person is one label.
+        epsilon, rho, budget
+            What it costs, as for :meth:`count`.
+
+        Returns
+        -------
+        Release
+            The exact number of labels and noise: one row brings in one label at most, so the noise
+            is that of a count. A missing label is none.
+
+        Raises
+        ------
+        InvalidArgument
+            If a person might have any number of labels; see ``max_groups``.
+        MissingColumn, UnsupportedData, BudgetExceeded
+            Nothing is read or charged.
+
+        Notes
+        -----
+        All labels are held in memory while they are counted, some 100 bytes each: ten million take
+        about a gigabyte. With ``max_rows`` the labels of the rows that are kept are counted.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"person": list(range(500)) * 2, "city": ["A", "B"] * 500})
+        >>> curator = modicum.Curator(
+        ...     table, unit=modicum.unit_of("person"), budget=modicum.pure(1)
+        ... )
+        >>> 480 < curator.n_distinct("person", epsilon=1).value < 520
+        True
+        """
+        cost = chosen_budget(epsilon, rho, budget)
+        return n_distinct(self._guard, column, max_groups, cost)
 
     def group_by(
         self,
