@@ -130,6 +130,7 @@ def crosstab(
     key_budget: Budget | None = None,
     values: str | None = None,
     within: tuple[float, float] | None = None,
+    step: float | None = None,
     margins: bool | Sequence[Sequence[str]] = True,
     max_groups: int | None = None,
     epsilon: Number | None = None,
@@ -147,7 +148,7 @@ def crosstab(
     ----------
     table : table or path
         As for :class:`Curator`.
-    by, *more, keys, key_budget, values, within, margins, max_groups, epsilon, rho, budget
+    by, *more, keys, key_budget, values, within, step, margins, max_groups, epsilon, rho, budget
         As for :meth:`Curator.crosstab`.
     where, unit, ledger, account, key
         As for :func:`modicum.describe`.
@@ -180,6 +181,7 @@ def crosstab(
         key_budget=key_budget,
         values=values,
         within=within,
+        step=step,
         margins=margins,
         max_groups=max_groups,
         budget=cost,

@@ -332,6 +332,7 @@ class Curator(Statistics):
         key_budget: Budget | None = None,
         values: str | None = None,
         within: tuple[float, float] | None = None,
+        step: float | None = None,
         margins: bool | Sequence[Sequence[str]] = True,
         max_groups: int | None = None,
         epsilon: Number | None = None,
@@ -354,8 +355,9 @@ class Curator(Statistics):
         values : str, optional
             A column to sum, between bounds that are found for all cells together. Without it rows
             are counted.
-        within : (float, float), optional
-            A public range of the values, as for :meth:`sum`; without it, it is found.
+        within, step : optional
+            A public range of the values, and what they are rounded to, as for :meth:`sum`; without
+            it, it is found.
         margins : bool or list of tuples
             ``True``: a margin for each column, and the total. ``False``: none. Or which columns
             each margin keeps, as in ``[("country",), ("country", "region"), ()]``: ``()`` is the
@@ -399,9 +401,11 @@ class Curator(Statistics):
         True
         """
         cost = chosen_budget(epsilon, rho, budget)
-        if values is None and within is not None:
-            raise InvalidArgument("within= is the range of values=, the column to sum")
-        summed = None if values is None else ask.sum(values, within=within, budget=cost)
+        if values is None and (within is not None or step is not None):
+            raise InvalidArgument("within= and step= are for values=, the column to sum")
+        summed = None
+        if values is not None:
+            summed = ask.sum(values, within=within, step=step, budget=cost)
         columns = (by, *more)
         return crosstab(self._guard, columns, keys, key_budget, summed, margins, max_groups, cost)
 

@@ -34,22 +34,22 @@ from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, run
-from modicum.runtime.steps import Draw, Reads, Steps, draw
+from modicum.runtime.steps import Reads, Steps, draw
 from modicum.sources.groups import GroupReader, check_groups, reader_of_groups
 from modicum.sources.persons import together
 from modicum.sources.reader import RemoteSource, read_as
 from modicum.sources.views import View
 from modicum.statistics.persons import find_groups
-from modicum.statistics.sum import LAST_DRAW, SumErrorModel
+from modicum.statistics.sum import LAST_DRAW
 from modicum.status import OK
 from modicum.summaries.base import Accumulator, Read, Reduction, Rows, Sensitive
-from modicum.summaries.sums import ClippedSum, Count
+from modicum.summaries.sums import Count
 from modicum.tables.margins import (
     PARTS,
     Layout,
     LeastSquares,
-    Measured,
     Names,
+    NoisySums,
     check_sums,
     shares,
     whole_corrections,
@@ -108,7 +108,7 @@ class CellReader(Sensitive):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CellDraws:
     """What is drawn of a table; its repr says all of it that the query's text does not.
 
     A person has at most ``records`` records, in different cells.
@@ -137,38 +137,35 @@ class Asked:
         """
         steps: Steps[Any] = query.begin(event.per_record(self.records))
         received: Any = None
-        cells: list[int] = []
-        size, measured = 1, None
+        measured: tuple[NoisySums, ...] = ()
+        asked: Any = None
         while True:
             try:
                 step = steps.send(received)
             except StopIteration as stop:
-                assert measured is not None
                 return self._estimate(measured, stop.value)
-            if isinstance(step, Reads) and isinstance(step.reads[0].reduction, ClippedSum):
-                (asked,) = step.reads
-                bounds = step.reads[0].reduction
-                (summaries,) = yield Reads((replace(asked, reduction=OfCells(asked.reduction)),))
-                cells = [each.total for each in summaries]
-                size = max(abs(bounds.lo), abs(bounds.hi), 1)
-                received = (functools.reduce(lambda a, b: a.plus(b), summaries),)
-            elif isinstance(step, Draw) and step.label == LAST_DRAW:
+            if isinstance(step, Reads):
+                asked = step.reads[0]
+                received = yield step
+            elif step.label == LAST_DRAW:  # it is of what was read last
+                clipped = replace(asked, reduction=OfCells(asked.reduction))
+                (summaries,) = yield Reads((clipped,))
+                size = max(abs(asked.reduction.lo), abs(asked.reduction.hi), 1)
                 rest = step.event.for_records(self.records)
+                cells = [each.total for each in summaries]
                 measured = yield from self._measured(cells, rest, size)
                 received = (sum(measured[0].values),)
-            elif isinstance(step, Draw):
-                received = yield replace(step, records=step.records * self.records)
             else:
-                received = yield step
+                received = yield replace(step, records=step.records * self.records)
 
     def _measured(
         self, cells: Sequence[int], event: Event, size: int
-    ) -> Steps[tuple[Measured, ...]]:
+    ) -> Steps[tuple[NoisySums, ...]]:
         """[crosstab.2] Draw noisy cells, and noisy sums of the margins that are worth a share."""
         layout = self.layout
         every = (layout.by, *layout.margins)
         if not cells:  # no label was drawn
-            return (Measured(),) * len(every)
+            return (NoisySums(),) * len(every)
         widest = [1, *map(layout.widest, layout.margins)]
 
         def share(part: int) -> Share:
@@ -178,24 +175,24 @@ class Asked:
             bound = {"size": size, "records": self.records, "widest": widest[margin]}
             return add_noise_to_sums((0,), share(part), **bound).noise[0].variance
 
-        measured: list[Measured] = []
+        measured: list[NoisySums] = []
         for margin, part in enumerate(shares(layout, variance)):
             places = layout.places(every[margin]).tolist()
             values = [0] * len(layout.sums(every[margin]))
             for place, value in zip(places, cells, strict=True):
                 values[place] += value
             if not part:
-                measured.append(Measured())
+                measured.append(NoisySums())
                 continue
             mechanism = add_noise_to_sums(
                 values, share(part), size=size, records=self.records, widest=widest[margin]
             )
             drawn = yield from draw(", ".join(every[margin]) or "total", mechanism)
-            measured.append(Measured(drawn, mechanism.noise[0]))
+            measured.append(NoisySums(drawn, mechanism.noise[0]))
         return tuple(measured)
 
     def _estimate(
-        self, measured: tuple[Measured, ...], summed: ScalarEstimate | None
+        self, measured: tuple[NoisySums, ...], summed: ScalarEstimate | None
     ) -> TableEstimate:
         """[crosstab.5] Adjust the cells, so that all margins are sums of them."""
         cells, *margins = measured
@@ -205,8 +202,7 @@ class Asked:
             solved = LeastSquares(self.layout, cells.noise, [each.noise for each in margins])
             found = solved.corrections(cells.values, margins)
             corrections, whole = tuple(found.tolist()), whole_corrections(self.layout, found)
-        inner = None if summed is None else summed.error_model
-        assert inner is None or isinstance(inner, SumErrorModel)
+        inner: Any = None if summed is None else summed.error_model
         model = TableErrorModel(self.layout, measured, corrections, whole, inner)
         return TableEstimate(
             model,
@@ -348,7 +344,7 @@ def _answered(
     told |= {"by": by, "keys": [repr(key) for key in keys], "margins": layout.margins}
 
     def steps_for(records: int) -> Callable[[Event], Steps[TableEstimate]]:
-        asked = Asked(layout, records, selection, ranked)
+        asked = CellDraws(layout, records, selection, ranked)
         if counted or not keys:
             return asked.counted
         return functools.partial(asked.summed, query)

@@ -53,12 +53,11 @@ def n_distinct(guard: Guard, column: str, max_groups: int | None, cost: Budget) 
     """Answer :meth:`Curator.n_distinct`."""
     if not isinstance(column, str):
         raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
-    unit, labels = guard.unit, 1
+    unit, read_for, labels = guard.unit, Unit(), 1
+    guard.source.check_label(column)
     if column == unit.column:  # every person is one label, whatever their rows
-        guard.source.check_label(column)
         if max_groups is not None:
             raise InvalidArgument("max_groups= is not needed: a person is one label of this column")
-        unit, read_for = guard.unit, Unit()
     else:
         if unit.whole and max_groups is None:
             raise InvalidArgument(

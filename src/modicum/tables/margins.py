@@ -154,7 +154,7 @@ def _moved(start: Sequence[int], loss: Callable[[Sequence[int]], float]) -> tupl
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class NoisySums:
     """Released sums of a margin with independent noise; ``values`` is empty if it was not."""
 
     values: tuple[int, ...] = ()
@@ -196,7 +196,7 @@ class LeastSquares:
         a = np.eye(len(self._d)) + self._variance * self._overlaps * np.outer(scale, scale)
         self._inverse = scale[:, None] * np.linalg.inv(a) * scale if len(a) else a
 
-    def corrections(self, cells: Sequence[int], margins: Sequence[Measured]) -> Floats:
+    def corrections(self, cells: Sequence[int], margins: Sequence[NoisySums]) -> Floats:
         """Return what is to be added to each measured cell."""
         measured = [each.values for each in margins if each.noise is not None]
         gaps = []

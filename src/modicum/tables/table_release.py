@@ -32,7 +32,7 @@ from modicum.release import (
 from modicum.statistics.sum import SumErrorModel
 from modicum.statistics.tail_index import upper_quantile
 from modicum.status import Status
-from modicum.tables.margins import Floats, Integers, Layout, LeastSquares, Measured, Names
+from modicum.tables.margins import Floats, Integers, Layout, LeastSquares, Names, NoisySums
 
 _WIDE = 96  # letters of a line of the summary
 _ROWS = 30  # lines of the summary
@@ -40,7 +40,7 @@ _ROUNDING = 1e-6  # more than the ends of intervals of counts are wrong by
 TOTAL = "total"
 
 
-class Number(NamedTuple):
+class TableNumber(NamedTuple):
     """An adjusted number, its interval, and the same as it was released before."""
 
     value: float
@@ -49,7 +49,7 @@ class Number(NamedTuple):
     unadjusted: float
 
 
-_NOTHING = Number(0.0, 0.0, 0.0, 0.0)
+_NOTHING = TableNumber(0.0, 0.0, 0.0, 0.0)
 
 
 class _Sums(NamedTuple):
@@ -78,7 +78,7 @@ class TableErrorModel:
     """
 
     layout: Layout
-    measured: tuple[Measured, ...]
+    measured: tuple[NoisySums, ...]
     corrections: tuple[float, ...]
     whole: tuple[int, ...]
     clipped: SumErrorModel | None
@@ -289,12 +289,14 @@ class Crosstab(Record):
         return self.error_model.layout.margins
 
     def __getitem__(self, key: Hashable) -> float:
-        return self.numbers()[key].value
+        cells: Any = map(_bare, self.error_model.layout.keys)
+        values: dict[Hashable, float] = dict(zip(cells, self._plain(self.by), strict=True))
+        return values[key]
 
     def numbers(
         self, *columns: str, level: float = 0.95, tail: Tail = "auto"
-    ) -> Mapping[Any, Number]:
-        """Return the cells, each a :class:`Number`, by their labels; or a margin of ``columns``.
+    ) -> Mapping[Any, TableNumber]:
+        """Return the cells by their labels, each a number with its ends; or a margin of columns.
 
         Parameters
         ----------
@@ -308,7 +310,7 @@ class Crosstab(Record):
 
     def margin(
         self, *columns: str, level: float = 0.95, tail: Tail = "auto"
-    ) -> Mapping[Any, Number]:
+    ) -> Mapping[Any, TableNumber]:
         """Return the sums over all other columns, by their labels, as :meth:`numbers` does.
 
         Raises
@@ -319,14 +321,16 @@ class Crosstab(Record):
         return self._labelled(columns, level, tail)
 
     @property
-    def total(self) -> Number:
+    def total(self) -> TableNumber:
         """The sum of all cells."""
         return self._labelled((), 0.95, "auto").get((), _NOTHING)
 
-    def _labelled(self, columns: Sequence[str], level: float, tail: Tail) -> Mapping[Any, Number]:
+    def _labelled(
+        self, columns: Sequence[str], level: float, tail: Tail
+    ) -> Mapping[Any, TableNumber]:
         found = self._sums(columns, level, tail)
         rows = zip(found.values, found.lower, found.upper, found.unadjusted, strict=True)
-        numbers = (Number(a, float(b), float(c), d) for a, b, c, d in rows)
+        numbers = (TableNumber(a, float(b), float(c), d) for a, b, c, d in rows)
         return dict(zip(map(_bare, found.labels), numbers, strict=True))
 
     def _sums(self, columns: Sequence[str], level: float = 0.95, tail: Tail = "auto") -> _Sums:
@@ -550,12 +554,12 @@ class ValueCounts(Crosstab):
 
     def numbers(
         self, *columns: str, level: float = 0.95, tail: Tail = "auto"
-    ) -> Mapping[Any, Number]:
+    ) -> Mapping[Any, TableNumber]:
         """Return the counts by their labels, the largest first; see :meth:`Crosstab.numbers`."""
         found = self._labelled(columns or self.by, level, tail)
         return dict(sorted(found.items(), key=lambda item: -item[1].value))
 
-    def shares(self, level: float = 0.95) -> Mapping[Any, Number]:
+    def shares(self, level: float = 0.95) -> Mapping[Any, TableNumber]:
         """Return the shares of the labels among all rows that have one of them, with intervals.
 
         Each interval holds with probability ``level``: it is the extremes of count and total, whose
@@ -567,7 +571,7 @@ class ValueCounts(Crosstab):
         for key, count in self.numbers(level=each).items():
             ends = _share(count.lower, whole.upper), _share(count.upper, whole.lower)
             parts = (_share(count.value, whole.value), *ends)
-            found[key] = Number(*parts, _share(count.unadjusted, whole.unadjusted))
+            found[key] = TableNumber(*parts, _share(count.unadjusted, whole.unadjusted))
         return found
 
     def frame(self, *, wide: bool = False) -> Any:
@@ -604,7 +608,7 @@ class ValueCounts(Crosstab):
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more else [])]
 
 
-RECORDS: tuple[type, ...] = (Crosstab, Layout, Measured, TableErrorModel, ValueCounts)
+RECORDS: tuple[type, ...] = (Crosstab, Layout, NoisySums, TableErrorModel, ValueCounts)
 """What a ledger may hold of tables."""
 
 
