@@ -2,7 +2,7 @@
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, population, spread, locations, robust, smooth, vectors, moments, slopes, speed, growth,
-groups, ledger, local, shuffle, peers, spark and all.
+groups, crosstab, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -19,6 +19,7 @@ from pathlib import Path
 
 from benchmarks import (
     accuracy,
+    crosstab,
     groups,
     growth,
     intervals,
@@ -83,6 +84,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "growth": lambda quick: growth.growth(rows=10**6 if quick else 10**8),
     "groups": lambda quick: groups.groups(quick=quick),
+    "crosstab": lambda quick: crosstab.crosstab(crosstab.QUICK if quick else crosstab.FULL),
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
     "local": lambda quick: local.local(local.QUICK if quick else local.FULL),
     "shuffle": lambda quick: shuffled.shuffled(shuffled.QUICK if quick else shuffled.FULL),

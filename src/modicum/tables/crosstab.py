@@ -167,16 +167,8 @@ class CellDraws:
         if not cells:  # no label was drawn
             return (NoisySums(),) * len(every)
         widest = [1, *map(layout.widest, layout.margins)]
-
-        def share(part: int) -> Share:
-            return Share(event.part(Fraction(part, PARTS)))
-
-        def variance(margin: int, part: int) -> float:
-            bound = {"size": size, "records": self.records, "widest": widest[margin]}
-            return add_noise_to_sums((0,), share(part), **bound).noise[0].variance
-
         measured: list[NoisySums] = []
-        for margin, part in enumerate(shares(layout, variance)):
+        for margin, part in enumerate(_shares(layout, event, size, self.records)):
             places = layout.places(every[margin]).tolist()
             values = [0] * len(layout.sums(every[margin]))
             for place, value in zip(places, cells, strict=True):
@@ -184,8 +176,9 @@ class CellDraws:
             if not part:
                 measured.append(NoisySums())
                 continue
+            share = Share(event.part(Fraction(part, PARTS)))
             mechanism = add_noise_to_sums(
-                values, share(part), size=size, records=self.records, widest=widest[margin]
+                values, share, size=size, records=self.records, widest=widest[margin]
             )
             drawn = yield from draw(", ".join(every[margin]) or "total", mechanism)
             measured.append(NoisySums(drawn, mechanism.noise[0]))
@@ -211,6 +204,19 @@ class CellDraws:
             selection=self.selection,
             ranked=self.ranked,
         )
+
+
+@functools.lru_cache(maxsize=64)
+def _shares(layout: Layout, event: Event, size: int, records: int) -> tuple[int, ...]:
+    """[crosstab.4] Share a cost between the cells and the margins."""
+    widest = [1, *map(layout.widest, layout.margins)]
+
+    def variance(margin: int, part: int) -> float:
+        share = Share(event.part(Fraction(part, PARTS)))
+        bound = {"size": size, "records": records, "widest": widest[margin]}
+        return add_noise_to_sums((0,), share, **bound).noise[0].variance
+
+    return shares(layout, variance)
 
 
 def crosstab(

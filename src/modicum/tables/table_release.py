@@ -383,13 +383,15 @@ class Crosstab(Record):
                 found.unadjusted[number],
             )
 
-    def _wide(self) -> tuple[list[str], list[list[Any]]]:
+    def _wide(self, *, turned: bool = False) -> tuple[list[str], list[list[Any]]]:
+        """Return the head and the rows of a table of two columns; ``turned``: rows are columns."""
         if len(self.by) != 2:
             raise InvalidArgument(f"a wide table is of two columns, this one of {len(self.by)}")
-        first, second = self.by
+        first, second = self.by[::-1] if turned else self.by
         layout = self.error_model.layout
-        left, top = (layout.sums((name,)) for name in self.by)
-        cells = dict(zip(layout.keys, self._plain(self.by), strict=True))
+        left, top = (layout.sums((name,)) for name in (first, second))
+        keys = (key[::-1] if turned else key for key in layout.keys)
+        cells = dict(zip(keys, self._plain(self.by), strict=True))
         body: list[list[Any]] = [
             [row, *(cells.get((row, column)) for (column,) in top)] for (row,) in left
         ]
@@ -450,8 +452,8 @@ class Crosstab(Record):
 
     def _body(self) -> list[str]:
         """Lines of the numbers: a wide table if it fits, or a list."""
-        if len(self.by) == 2:
-            head, rows = self._wide()
+        for turned in (False, True) if len(self.by) == 2 else ():
+            head, rows = self._wide(turned=turned)
             written = ([str(label), *map(_cell, cells)] for label, *cells in rows)
             lines = _aligned([head, *written])
             if len(lines) <= _ROWS and max(map(len, lines)) <= _WIDE:
