@@ -302,6 +302,16 @@ def test_persons_and_drawn_labels() -> None:
     assert json.loads(nothing.to_json())["tables"][0]["numbers"] == []
 
 
+def test_too_few_values_are_said_to_be_too_few() -> None:
+    found = curator_of(table=PEOPLE[:3]).crosstab(
+        "region", "sex", keys=CODES, values="cost", epsilon="0.1"
+    )
+    assert not found.usable
+    assert "no usable answer" in str(found)
+    assert json.loads(found.to_json())["usable"] is False
+    assert "nan" not in found.to_html().lower()
+
+
 def test_value_counts_are_sorted_with_shares() -> None:
     found = curator_of(mo.approx(5, "1e-5")).value_counts(
         "region", key_budget=mo.approx(1, "1e-6"), epsilon=1

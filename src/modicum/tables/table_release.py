@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
+from sys import float_info
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ class TableErrorModel:
         }
 
     def _sd(self, noise: Noise) -> float:
-        return math.sqrt(noise.variance) * float(self.step)
+        return min(math.sqrt(noise.variance) * float(self.step), float_info.max)
 
     def adjusted(self, margin: Names) -> tuple[int, ...]:
         """Return the sums of a margin, or the cells, that add up, in integers."""
@@ -344,8 +345,8 @@ class Crosstab(Record):
         return _Sums(
             model.layout.sums(names),
             [self._value(each) for each in model.adjusted(names)],
-            lower * step,
-            upper * step,
+            _scaled(lower, step),
+            _scaled(upper, step),
             [self._value(each) for each in model.released(names)],
         )
 
@@ -476,7 +477,7 @@ class Crosstab(Record):
         for margin in (self.by, *self.margins):
             found = self._sums(margin)
             if len(found.labels):
-                half = float(((found.upper - found.lower) / 2).max())
+                half = float((found.upper / 2 - found.lower / 2).max())
                 name = "cells" if margin == self.by else ", ".join(margin) or TOTAL
                 said.append(f"{name} ± {half:,.3g}")
         condition = f"; {self.error_model.condition}" if self.error_model.condition else ""
@@ -612,6 +613,12 @@ class ValueCounts(Crosstab):
 
 RECORDS: tuple[type, ...] = (Crosstab, Layout, NoisySums, TableErrorModel, ValueCounts)
 """What a ledger may hold of tables."""
+
+
+def _scaled(ends: Floats, step: float) -> Floats:
+    """Return ends in the unit of the data; no float is larger than the largest one."""
+    with np.errstate(over="ignore"):
+        return np.clip(ends * step, -float_info.max, float_info.max)
 
 
 def _share(part: float, whole: float) -> float:
