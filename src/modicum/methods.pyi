@@ -34,7 +34,7 @@ class Statistics:
         self,
         columns: Sequence[str] | None = None,
         *,
-        within: tuple[float, float],
+        within: tuple[float, float] | None = None,
         epsilon: Number | None = None,
         rho: Number | None = None,
         budget: Budget | None = None,

@@ -78,7 +78,7 @@ def clipped_mean_vector(
     table: Any,
     columns: Sequence[str] | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,

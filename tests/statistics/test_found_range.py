@@ -43,6 +43,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 }
 COLUMNS: dict[str, dict[str, Any]] = {
     "mean_vector": {},
+    "clipped_mean_vector": {},
     "covariance": {},
     "pca": {"components": 1},
     "linear_regression": {},
@@ -370,6 +371,7 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
     x = rows_of(N)
     truth = {
         "mean_vector": lambda: x.mean(axis=0),
+        "clipped_mean_vector": lambda: x.mean(axis=0),
         "covariance": lambda: np.cov(x.T, bias=True),
         "pca": lambda: np.abs(np.linalg.eigh(np.cov(x.T))[1][:, -1:].T),
         "linear_regression": lambda: np.linalg.lstsq(np.c_[np.ones(N), x[:, :-1]], x[:, -1])[0],

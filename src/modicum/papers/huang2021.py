@@ -50,6 +50,7 @@ from modicum.statistics.spec import (
     Planned,
     Row,
     checked_rank,
+    chosen_range,
     column_name,
     column_names,
     error_between,
@@ -218,7 +219,7 @@ SEARCH = Fraction(1, 4)
 def clipped_mean_vector(
     columns: Sequence[str] | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -260,7 +261,7 @@ def clipped_mean_vector(
     """
     return CLIPPED_MEAN_VECTOR.query(
         column_names(columns),
-        Lattice.within(within, step),
+        chosen_range(within, step),
         chosen_budget(epsilon, rho, budget),
         NoOption(),
     )

@@ -120,7 +120,7 @@ def cdf(
 
 def clipped_mean_vector(
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     sd: Sequence[float],
     n: int | None = None,
     epsilon: Number | None = None,

@@ -102,7 +102,7 @@ def cdf(
 def clipped_mean_vector(
     columns: Sequence[str] | None = None,
     *,
-    within: tuple[float, float],
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
