@@ -52,12 +52,11 @@ class Layout:
 
     def sums(self, margin: Names) -> tuple[tuple[object, ...], ...]:
         """Return the labels of the sums of a margin, in the order of the cells."""
-        return tuple(dict.fromkeys(self._parts(margin)))
+        return _placed(self, margin)[0]
 
     def places(self, margin: Names) -> Integers:
         """Return of which sum of a margin each cell is a part."""
-        numbers = {label: number for number, label in enumerate(self.sums(margin))}
-        return np.array([numbers[label] for label in self._parts(margin)], dtype=np.int64)
+        return _placed(self, margin)[1]
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -68,9 +67,16 @@ class Layout:
         """The most cells of one sum of a margin."""
         return int(np.bincount(self.places(margin)).max(initial=0))
 
-    def _parts(self, margin: Names) -> Iterator[tuple[object, ...]]:
-        at = [self.by.index(name) for name in margin]
-        return (tuple(key[place] for place in at) for key in self.keys)
+
+@lru_cache(maxsize=32)
+def _placed(layout: Layout, margin: Names) -> tuple[tuple[tuple[object, ...], ...], Integers]:
+    at = [layout.by.index(name) for name in margin]
+    numbers: dict[tuple[object, ...], int] = {}
+    parts = (tuple([key[place] for place in at]) for key in layout.keys)
+    places = [numbers.setdefault(part, len(numbers)) for part in parts]
+    found = np.array(places, dtype=np.int64)
+    found.flags.writeable = False
+    return tuple(numbers), found
 
 
 class _Strata:
@@ -240,11 +246,17 @@ class LeastSquares:
         """Return the variances of the sums of adjusted cells with equal places [crosstab.6]."""
         counts = np.bincount(places)
         found = self._variance * counts.astype(np.float64)
-        if len(self._d):
-            shared = np.zeros((len(counts), len(self._d)))
-            for parts in self._parts:
-                np.add.at(shared, (places, parts), 1.0)
-            found -= self._variance**2 * np.einsum("ij,jk,ik->i", shared, self._inverse, shared)
+        if not len(self._d):
+            return found
+        if len(counts) == len(places):  # single cells: each is part of few sums
+            for one in self._parts:
+                for other in self._parts:
+                    found[places] -= self._variance**2 * self._inverse[one, other]
+            return found
+        shared = np.zeros((len(counts), len(self._d)))
+        for parts in self._parts:
+            np.add.at(shared, (places, parts), 1.0)
+        found -= self._variance**2 * np.einsum("ij,ij->i", shared @ self._inverse, shared)
         return found
 
 
