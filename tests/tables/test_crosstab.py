@@ -423,3 +423,6 @@ def test_forms_of_the_answer(tmp_path, capsys) -> None:
     assert main(["n-distinct", str(path), "region", "--epsilon", "9", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["value"] == 3
     assert main([*cells, "--epsilon", "1", "--no-margins", "--margin", "year"]) == 2
+    assert main([*cells[:-2], "--epsilon", "1"]) == 2
+    assert main([*cells, "--key-epsilon", "1", "--key-delta", "1e-6", "--epsilon", "1"]) == 2
+    assert "once for each column" in capsys.readouterr().err

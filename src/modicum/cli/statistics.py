@@ -353,10 +353,10 @@ def chosen_keys(arguments: argparse.Namespace) -> Budget | list[list[str]]:
             raise InvalidArgument("--keys, --key-epsilon, --key-delta and --max-groups need --by")
         return []
     if (keys is None) != drawn:
-        raise InvalidArgument("columns of keys need --keys, or --key-epsilon and --key-delta")
+        raise InvalidArgument("--by needs either --keys, or --key-epsilon and --key-delta")
     if not drawn:
         if len(keys) != len(arguments.by):
-            raise InvalidArgument("--keys is given once for each column of keys")
+            raise InvalidArgument("--keys is given once for each --by")
         return [each.split(",") for each in keys]
     if epsilon is None or delta is None:
         raise InvalidArgument("--key-epsilon and --key-delta go together")

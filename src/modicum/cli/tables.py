@@ -112,6 +112,11 @@ def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
     options: dict[str, Any] = {"budget": cost, "max_groups": arguments.max_groups}
     source, unit = opened(arguments), chosen_unit(arguments)
     if hasattr(arguments, "keys"):
+        drawn = arguments.key_epsilon is not None or arguments.key_delta is not None
+        if len(arguments.keys or ()) != len(arguments.by) * (not drawn):
+            raise InvalidArgument(
+                "give --keys once for each column, or --key-epsilon and --key-delta"
+            )
         keys = chosen_keys(arguments)
         if isinstance(keys, Budget):
             options["key_budget"] = keys
