@@ -384,6 +384,30 @@ def test_a_key_is_charged_once_and_answered_again(tmp_path) -> None:
         curator.idempotent("May").crosstab("region", "sex", keys=CODES, rho=1, margins=False)
 
 
+def test_drawn_labels_have_a_key_of_their_own(tmp_path) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    ledger = mo.Ledger.create(url)
+    ledger.open_account("visits", mo.approx(9, "1e-5"))
+    curator = mo.Curator(PEOPLE, ledger=url, account="visits")
+    for _ in range(2):
+        keyed = curator.idempotent("May")
+        found = keyed.crosstab("region", "sex", key_budget=mo.approx(2, "1e-6"), epsilon=1)
+        counts = curator.idempotent("June").value_counts("sex", keys=["f", "m"], epsilon=1)
+        number = curator.idempotent("July").n_distinct("region", epsilon=1)
+    assert curator.spent == mo.approx(5, "1e-6")
+    assert len(found.selection) == 2
+    assert type(counts).__name__ == "ValueCounts"
+    assert number.column == "region"
+    ledger.open_account("small", mo.approx(2, "1e-6"))
+    whole = mo.Curator(PEOPLE, ledger=url, account="small").crosstab(
+        "region", "sex", "year", key_budget=mo.approx(1, "1e-6"), epsilon=1
+    )
+    assert len(whole.keys) == 12
+    with pytest.raises(BudgetExceeded):
+        curator.crosstab("sex", key_budget=mo.approx(2, "1e-6"), epsilon=3)
+    assert curator.spent == mo.approx(5, "1e-6")
+
+
 def test_a_table_in_parts_is_counted_but_not_summed() -> None:
     table = pa.Table.from_pandas(PEOPLE[["region", "sex", "cost"]])
     source = Cluster([table.slice(start, 1500) for start in range(0, N, 1500)])

@@ -12,6 +12,7 @@ docs/proofs/crosstab.md.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,8 +28,9 @@ from modicum.group_by import checked_keys, key_event
 from modicum.guard import Guard
 from modicum.mechanisms.additive import add_noise_to_sums
 from modicum.privacy.accountant import total
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, approx
 from modicum.privacy.event import Event, check_size
+from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.split import Share
 from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate, TranscriptEntry
@@ -44,13 +46,13 @@ from modicum.statistics.sum import LAST_DRAW
 from modicum.status import OK
 from modicum.summaries.base import Accumulator, Read, Reduction, Rows, Sensitive
 from modicum.summaries.sums import Count
+from modicum.tables.description import rounded_down
 from modicum.tables.margins import (
     PARTS,
     Layout,
     LeastSquares,
     Names,
     NoisySums,
-    check_sums,
     shares,
     whole_corrections,
 )
@@ -247,7 +249,7 @@ def crosstab(
     selection: tuple[TranscriptEntry, ...] = ()
     if keys is not None:
         chosen = checked_keys(keys, by, kinds)
-        layout = _checked(_layout(by, chosen, kept))
+        layout = _layout(by, chosen, kept)
     else:
         both = total([key_event(key_budget), query.event], guard.kind)
         if guard.key is None:
@@ -299,27 +301,33 @@ def checked_margins(by: Names, margins: Margins) -> tuple[Names, ...]:
     return tuple(found)
 
 
-def _layout(by: Names, keys: Sequence[Any], margins: tuple[Names, ...]) -> Layout:
-    return Layout(by, tuple((key,) if len(by) == 1 else key for key in keys), margins)
-
-
-def _checked(layout: Layout) -> Layout:
-    if len(layout.keys) > MOST_CELLS:
+def _check_number(cells: int) -> None:
+    if cells > MOST_CELLS:
         raise InvalidArgument(
-            f"the table has {len(layout.keys):,} cells, more than {MOST_CELLS:,}: list the "
-            "combinations that there can be, as tuples"
+            f"the labels make {cells:,} cells, more than {MOST_CELLS:,}: name fewer columns, or "
+            "list the combinations that there can be, as tuples"
         )
-    check_sums(layout)
-    return layout
+
+
+def _layout(by: Names, keys: Sequence[Any], margins: tuple[Names, ...]) -> Layout:
+    """Return the layout of public keys, and refuse one that is too large."""
+    _check_number(len(keys))
+    return Layout(by, tuple((key,) if len(by) == 1 else key for key in keys), margins)
 
 
 def _drawn(
     guard: Guard, by: Names, key_budget: Budget | None, max_groups: int | None
 ) -> tuple[tuple[Any, ...], tuple[TranscriptEntry, ...]]:
     """Draw the labels of each column, for an equal part of the budget, and combine them."""
-    part = key_budget.part(Fraction(1, len(by))) if isinstance(key_budget, Budget) else key_budget
+    assert key_budget is not None
+    share = Fraction(1, len(by))
+    part = approx(
+        rounded_down(share * key_budget.amount, AMOUNT_UNITS),
+        rounded_down(share * key_budget.delta, DELTA_UNITS),
+    )
     apart = [group_by(guard, [name], None, part, max_groups) for name in by]
     found = [each.keys for each in apart]
+    _check_number(math.prod(map(len, found)))  # the labels are released by now
     keys = tuple(key[0] if len(by) == 1 else key for key in product(*found))
     return keys, tuple(each.selection for each in apart if each.selection is not None)
 

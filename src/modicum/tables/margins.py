@@ -17,18 +17,15 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
 from modicum.mechanisms.additive import Noise
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Names = tuple[str, ...]
 
-MOST_SUMS = 4096
-"""Sums of all margins together for which the equations are solved."""
-
 PARTS = 200
 """A share of the budget is a multiple of one of so many parts."""
+_MOST_SUMS = 4096  # of all margins together, for which the equations are solved
 _WORTH = 0.95  # of the squared errors that are left if cells alone are measured
 
 
@@ -117,9 +114,14 @@ def shares(layout: Layout, noise_variances: Callable[[int, int], float]) -> tupl
     ``noise_variances(margin, part)`` is the variance of the noise of a sum of a margin, the cells
     being number 0, for a part of the budget. The least sum of all squared errors is sought by
     moving parts from one to another, from several starts: what is found is a choice that depends on
-    public numbers only. Cells alone are measured unless margins make it a good part smaller.
+    public numbers only. Cells alone are measured unless margins make it a good part smaller, or if
+    the margins have thousands of sums.
     """
-    strata, count = _Strata(layout), len(layout.margins) + 1
+    count = len(layout.margins) + 1
+    alone, rest = (PARTS, *[0] * (count - 1)), PARTS * 3 // 10
+    if sum(layout.sizes) > _MOST_SUMS:
+        return alone
+    strata = _Strata(layout)
     known: dict[tuple[int, int], float] = {}
 
     def variance(margin: int, part: int) -> float:
@@ -133,7 +135,6 @@ def shares(layout: Layout, noise_variances: Callable[[int, int], float]) -> tupl
         variances = np.array([variance(margin, part) for margin, part in enumerate(parts)])
         return float(strata.squared_errors(variances).sum())
 
-    alone, rest = (PARTS, *[0] * (count - 1)), PARTS * 3 // 10
     starts = []
     for active in [[margin] for margin in range(1, count)] + [[*range(1, count)]] * (count > 2):
         each = rest // len(active)
@@ -364,12 +365,3 @@ def whole_corrections(layout: Layout, corrections: Floats) -> tuple[int, ...]:
         for sums, places in zip(over, parts, strict=True):
             sums[places[cell]] += rounded - wanted
     return tuple(whole)
-
-
-def check_sums(layout: Layout) -> None:
-    """Refuse margins with more sums than can be solved for."""
-    if sum(layout.sizes) > MOST_SUMS:
-        raise InvalidArgument(
-            f"the margins have {sum(layout.sizes):,} sums, and at most {MOST_SUMS:,} can be made "
-            "to add up: leave out the finest margins, or pass margins=False"
-        )
