@@ -2,7 +2,7 @@
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, population, spread, locations, robust, smooth, vectors, moments, slopes, speed, growth,
-groups, bulk, ledger, local, shuffle, peers, spark and all.
+groups, crosstab, bulk, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks import (
     accuracy,
     bulk,
+    crosstab,
     groups,
     growth,
     intervals,
@@ -84,6 +85,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "growth": lambda quick: growth.growth(rows=10**6 if quick else 10**8),
     "groups": lambda quick: groups.groups(quick=quick),
+    "crosstab": lambda quick: crosstab.crosstab(crosstab.QUICK if quick else crosstab.FULL),
     "bulk": lambda quick: bulk.bulk(quick=quick),
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
     "local": lambda quick: local.local(local.QUICK if quick else local.FULL),

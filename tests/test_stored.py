@@ -16,6 +16,7 @@ from modicum import serialise
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.statistics.registry import ERROR_MODELS, REGISTRY
+from modicum.tables.table_release import RECORDS
 
 BUDGETS = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.5"), "approx": mo.approx(1, "1e-6")}
 COLUMNS = {
@@ -51,7 +52,8 @@ def test_every_release_reads_back_complete(row, option, kind, data) -> None:
 
 
 def test_no_two_records_share_a_name() -> None:
-    assert len(serialise._records()) == len(serialise._OURS) + len(ERROR_MODELS)
+    listed = len(serialise._OURS) + len(ERROR_MODELS) + len(RECORDS)
+    assert len(serialise._records()) == listed
 
 
 def test_groups_of_persons_read_back_complete() -> None:

@@ -16,7 +16,7 @@ __version__ = VERSION
 
 _SUBMODULES = {"audit", "local", "plan", "query", "questions", "shuffle", "theory"}
 _HOMES = {
-    "modicum.answering": {"describe"},
+    "modicum.answering": {"crosstab", "describe", "n_distinct", "value_counts"},
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.counts_file": {"CountsFile"},
     "modicum.curator": {"Curator"},
@@ -55,6 +55,7 @@ _HOMES = {
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.publishing.table": {"PublishedTable"},
     "modicum.release": {"Interval", "Release"},
+    "modicum.tables.table_release": {"Crosstab", "ValueCounts"},
     "modicum.query": {"Query"},
     "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},
     "modicum.statistics.vector_statistic": {"Sensitivities"},

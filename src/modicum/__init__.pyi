@@ -14,7 +14,10 @@ from modicum import query as query
 from modicum import questions as questions
 from modicum import shuffle as shuffle
 from modicum import theory as theory
+from modicum.answering import crosstab as crosstab
 from modicum.answering import describe as describe
+from modicum.answering import n_distinct as n_distinct
+from modicum.answering import value_counts as value_counts
 from modicum.array_release import ArrayRelease as ArrayRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.counts_file import CountsFile as CountsFile
@@ -91,6 +94,8 @@ from modicum.statistics.monotone_statistic import Boundaries as Boundaries
 from modicum.statistics.monotone_statistic import Score as Score
 from modicum.statistics.vector_statistic import Sensitivities as Sensitivities
 from modicum.tables.description import Description as Description
+from modicum.tables.table_release import Crosstab as Crosstab
+from modicum.tables.table_release import ValueCounts as ValueCounts
 
 __version__: str
 __all__ = [
@@ -100,6 +105,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "CountsFile",
+    "Crosstab",
     "Curator",
     "Description",
     "Difference",
@@ -126,6 +132,7 @@ __all__ = [
     "SourceError",
     "Unit",
     "UnsupportedData",
+    "ValueCounts",
     "__version__",
     "approx",
     "approx_to_zcdp",
@@ -136,6 +143,7 @@ __all__ = [
     "count",
     "counted",
     "covariance",
+    "crosstab",
     "csv_file",
     "describe",
     "expectile",
@@ -152,6 +160,7 @@ __all__ = [
     "median",
     "min",
     "monotone_statistic",
+    "n_distinct",
     "parallel",
     "pca",
     "plan",
@@ -170,6 +179,7 @@ __all__ = [
     "theory",
     "trimmed_mean",
     "unit_of",
+    "value_counts",
     "var",
     "vector_statistic",
     "winsorized_mean",

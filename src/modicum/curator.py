@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from modicum.charging import accountant_for, fitted
-from modicum.counts_file import CountsFile
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_answers import group_by
 from modicum.group_by import GroupBy
 from modicum.guard import Guard
 from modicum.methods import Statistics
-from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Record
@@ -26,14 +25,13 @@ from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import read_as
 from modicum.sources.views import View
-from modicum.tables.bulk import count_to
-from modicum.tables.description import Asked, Description
+from modicum.tables.whole_table import WholeTable
 
 R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-class Curator(Statistics):
+class Curator(Statistics, WholeTable):
     """Guards one data set with one budget.
 
     Parameters
@@ -256,72 +254,6 @@ class Curator(Statistics):
             }
             return pending.commit(releases)
 
-    def describe(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-    ) -> Description:
-        """Describe all columns of a table: values, missing ones, means, quartiles, frequent labels.
-
-        Parameters
-        ----------
-        columns : list of str, optional
-            Which columns; by default all but those that say whose a row is.
-        epsilon, rho : number, optional
-            What all of it costs, in pure ε or in ρ; the columns share it.
-        budget : Budget, optional
-            In place of both. From :func:`modicum.approx` labels are described too: which of them
-            are shown is drawn, for all of the δ, as by ``group_by(..., key_budget=...)``.
-
-        Returns
-        -------
-        Description
-            Printed it is a table; ``frame()`` has every number with its interval.
-
-        Raises
-        ------
-        BudgetExceeded
-            Nothing is read or charged.
-        InvalidArgument, MissingColumn
-            For names that are no columns, or if none can be described.
-
-        Notes
-        -----
-        Counts and quartiles are one release; means, in the ranges that these found, are another;
-        and each column of labels is two more. In a CSV file, where nothing is declared, every
-        column is read as numbers.
-
-        Examples
-        --------
-        >>> import pandas as pd, modicum
-        >>> table = pd.DataFrame({"age": [23, 45, 67] * 3000, "region": ["N", "S", "S"] * 3000})
-        >>> curator = modicum.Curator(table, budget=modicum.approx(2, "1e-6"))
-        >>> found = curator.describe(budget=modicum.approx(2, "1e-6"))
-        >>> list(found.labels["region"]), 40 < found.numbers["mean age"].value < 50
-        (['N', 'S'], True)
-        """
-        cost = chosen_budget(epsilon, rho, budget)
-        asked = Asked.of(self._guard.source, self._guard.unit, columns, cost)
-        if self._guard.key is None:
-            self._guard.accountant.pending(cost, "", None)  # it has to hold all of it
-        numbers = self.release(**asked.queries)
-        if means := asked.means_in(numbers):
-            numbers = {**numbers, **self._part("means").release(**means)}
-        labels = {
-            name: self._part(f"labels of {name}")
-            .group_by(name, key_budget=keys)
-            .count(budget=counts)
-            for name, (keys, counts) in asked.labels.items()
-        }
-        return Description(numbers, labels, asked.numbers, asked.skipped, cost)
-
-    def _part(self, name: str) -> Curator:
-        """The same curator, with a key of its own for a part of an answer if there is one."""
-        return self if self._guard.key is None else self.idempotent(f"{self._guard.key} ({name})")
-
     def group_by(
         self,
         by: str,
@@ -388,88 +320,6 @@ class Curator(Statistics):
         ('a', 'b')
         """
         return group_by(self._guard, (by, *more), keys, key_budget, max_groups)
-
-    def count_to(
-        self,
-        path: str | os.PathLike[str],
-        by: str,
-        *more: str,
-        keys: Table | None = None,
-        key_budget: Budget | None = None,
-        at_least: int | None = None,
-        level: float = 0.95,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-    ) -> CountsFile:
-        """Count the rows of very many keys, and write the counts to a Parquet file.
-
-        Prefer it to ``group_by(...).count(...)`` from some hundred thousand keys on: a hundred
-        million take minutes and no object each. All keys together cost what one costs.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, which must not be there yet; its name ends in ``.parquet``. It has the columns
-            of the key, ``value``, ``lower`` and ``upper``. It appears when it is whole.
-        by : str
-            The column of keys: integers, text, booleans, dates, times or categories.
-        *more : str
-            Further columns of the key.
-        keys : table or path, optional
-            A table with a row for each public key, in columns of the same names: Parquet, a DuckDB
-            relation, or a PyArrow, pandas or Polars table. Each gets a count, in this order, even
-            if no row has it; rows with other keys are left out.
-        key_budget : Budget, optional
-            In place of ``keys``: draw which keys are shown, for this (ε, δ), as in
-            :meth:`group_by`. It is charged in addition to the counts, together with them. The file
-            is ordered by key.
-        at_least : int, optional
-            Leave out the rows whose value is smaller: a rule on released numbers, which costs
-            nothing.
-        level : float
-            Confidence of the interval from ``lower`` to ``upper``, for each count alone.
-        epsilon, rho : number, optional
-            What all counts cost together, in pure ε or in ρ.
-        budget : Budget, optional
-            In place of both.
-
-        Returns
-        -------
-        CountsFile
-            Where the file is, and what holds for all of its rows.
-
-        Raises
-        ------
-        InvalidArgument
-            Unless exactly one of ``keys`` and ``key_budget`` is given (neither for a complete table
-            of counts); if the file is there, or its folder is not; if keys are not different; for a
-            unit that names persons; without PyArrow.
-        BudgetExceeded, MissingColumn, UnsupportedData
-            Nothing is read or charged.
-
-        Notes
-        -----
-        A table that holds counts already, one row for each key, is passed to the curator as
-        :func:`modicum.counted`. A value is a count plus noise and may be negative, so that sums of
-        values are unbiased; the ends are cut at 0.
-
-        Examples
-        --------
-        >>> import pandas as pd, modicum, tempfile
-        >>> folder = tempfile.mkdtemp()
-        >>> views = pd.DataFrame({"page": [1, 2, 2] * 1000})
-        >>> curator = modicum.Curator(views, budget=modicum.pure(1))
-        >>> pages = pd.DataFrame({"page": range(1, 4)})
-        >>> found = curator.count_to(f"{folder}/views.parquet", "page", keys=pages, epsilon=1)
-        >>> found.rows, found.half_width
-        (3, 3)
-        >>> counts = pd.read_parquet(found.path)
-        >>> list(counts.columns), bool(1980 < counts["value"][1] < 2020)
-        (['page', 'value', 'lower', 'upper'], True)
-        """
-        cost = chosen_budget(epsilon, rho, budget)
-        return count_to(self._guard, path, (by, *more), keys, key_budget, at_least, level, cost)
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 

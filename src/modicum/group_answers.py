@@ -89,8 +89,8 @@ def _draw_keys(
         if find:  # [people.13]
             whole = PureDP(event.epsilon)
             steps = find_groups(whole, None, lambda *_: None)  # any ε will do for keys
-            before = _found_groups(guard, steps, whole, unit, by, None, charge)
-            unit, charge = unit.in_groups(before.found), _nothing
+            before = found_groups(guard, steps, whole, unit, by, None, charge)
+            unit, charge = unit.in_groups(before.found), nothing
             left = replace(event, epsilon=event.epsilon * before.left)
             more = {"most groups": before.found}
         counts = count_keys(guard.source, unit, by, guard.entropy)
@@ -102,7 +102,7 @@ def _draw_keys(
         return pending.commit(TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event))
 
 
-def _found_groups(
+def found_groups(
     guard: Guard,
     steps: Steps[int],
     event: Event,
@@ -116,7 +116,7 @@ def _found_groups(
     return run_before(steps, event, reader, charge=charge, entropy=guard.entropy)
 
 
-def _nothing() -> None:
+def nothing() -> None:
     """What is left to charge after the first draw."""
 
 
@@ -149,7 +149,7 @@ class _Answers:
             charge, before, parts, payer = pending.charge, None, {}, None
             if self.find:  # [people.13]
                 payer, before = self._find_groups(queries, charge)
-                unit, charge = unit.in_groups(before.found), _nothing
+                unit, charge = unit.in_groups(before.found), nothing
                 parts = {payer: before.left}
             columns = [read_as(guard.source, q.column, q.lattice) for q in queries.values()]
             groups = run_groups(
@@ -199,4 +199,4 @@ class _Answers:
 
         event = queries[name].allowance
         steps = find_groups(event, len(self.keys), fits)
-        return name, _found_groups(guard, steps, event, unit, self.by, self.keys, charge)
+        return name, found_groups(guard, steps, event, unit, self.by, self.keys, charge)

@@ -73,7 +73,8 @@ _OURS: tuple[type, ...] = (
 def _records() -> Mapping[str, type]:
     """Every record that may be stored; all statistics are imported for it."""
     models: tuple[type, ...] = import_module("modicum.statistics.registry").ERROR_MODELS
-    return {each.__name__: each for each in (*_OURS, *models)}
+    tables: tuple[type, ...] = import_module("modicum.tables.table_release").RECORDS
+    return {each.__name__: each for each in (*_OURS, *models, *tables)}
 
 
 _FORMS: tuple[tuple[type, str, Callable[[Any], object], Callable[[Any], object]], ...] = (

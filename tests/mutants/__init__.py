@@ -8,5 +8,15 @@ from tests.mutants.privacy import FAULTS as PRIVACY
 from tests.mutants.protocols import FAULTS as PROTOCOLS
 from tests.mutants.samplers import FAULTS as SAMPLERS
 from tests.mutants.statistics import FAULTS as STATISTICS
+from tests.mutants.tables import FAULTS as TABLES
 
-FAULTS: tuple[Fault, ...] = (*SAMPLERS, *LAWS, *PRIVACY, *DATA, *PROTOCOLS, *STATISTICS, *BULK)
+FAULTS: tuple[Fault, ...] = (
+    *SAMPLERS,
+    *LAWS,
+    *PRIVACY,
+    *DATA,
+    *PROTOCOLS,
+    *STATISTICS,
+    *TABLES,
+    *BULK,
+)

@@ -452,7 +452,7 @@ FAULTS = (
         "The keys of groups are drawn, and not charged.",
         "group_answers.py:_draw_keys",
         "charge, left, more = pending.charge, event, {}",
-        "charge, left, more = _nothing, event, {}",
+        "charge, left, more = nothing, event, {}",
         "test_group_by.py",
     ),
     Fault(

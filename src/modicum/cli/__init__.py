@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import check, describe, ledger, run, statistics
+from modicum.cli import check, describe, ledger, run, statistics, tables
 from modicum.cli.options import Output, Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.privacy.ledger.store import without_passwords
@@ -100,6 +100,7 @@ def _parser() -> Parser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     statistics.add_verbs(verbs)
     describe.add_to(verbs)
+    tables.add_to(verbs)
     check.add_to(verbs)
     plan = verbs.add_parser(
         "plan",

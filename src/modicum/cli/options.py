@@ -260,12 +260,17 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         help="release one answer for every key in this column; may be given again: keys are then "
         "combinations",
     )
+    add_keys(group, "once for each --by")
+
+
+def add_keys(group: argparse._ArgumentGroup, times: str) -> None:
+    """Add the options that say which keys there are, or how they are drawn."""
     group.add_argument(
         "--keys",
         metavar="A,B,...",
         action="append",
-        help="the keys: known beforehand, not taken from the data; other rows are left out; once "
-        "for each --by",
+        help="the keys: known beforehand, not taken from the data; other rows are left out; "
+        + times,
     )
     group.add_argument(
         "--key-epsilon",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import reduce
@@ -47,8 +47,10 @@ from modicum.plan.shapes import ShapeName
 from modicum.plan.statistics import find_words, plan_of
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
+from modicum.privacy.unit import Unit
 from modicum.release import Release, Tail, assumed_tail
 from modicum.runtime.query import Query
+from modicum.sources.base import Source
 from modicum.sources.views import view_of
 from modicum.statistics.registry import STATISTICS
 from modicum.statistics.spec import Declaration, Planned, Row
@@ -318,7 +320,7 @@ def _released(
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     query = question(cost)
     grouped = "by" in arguments  # a verb of several columns has no options for groups
-    keys = _chosen_keys(arguments) if grouped else []
+    keys = chosen_keys(arguments) if grouped else []
     source = opened(arguments)
     unit = chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
@@ -329,10 +331,7 @@ def _released(
             options["key_budget"] = keys
             cost = keys + event_of(cost).cost(keys.kind)
         else:
-            views = chosen_views(arguments)
-            seen = reduce(lambda table, view: view_of(table, view, unit), views, source)
-            read = [_KEYS.get(seen.check_label(by) or "text", str) for by in arguments.by]
-            lists = [[to(key) for key in some] for to, some in zip(read, keys, strict=True)]
+            lists = keys_as_declared(arguments, source, unit, keys)
             several = len(lists) > 1
             options["keys"] = dict(zip(arguments.by, lists, strict=True)) if several else lists[0]
     curator, counted = charged_curator(arguments, source, unit if said else None, cost)
@@ -345,7 +344,17 @@ def _released(
     return groups if counted else groups.under(account)
 
 
-def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[list[str]]:
+def keys_as_declared(
+    arguments: argparse.Namespace, source: Source, unit: Unit, keys: Sequence[Sequence[str]]
+) -> list[list[Hashable]]:
+    """Read the keys of each column of --by as the column's declared type has them."""
+    views = chosen_views(arguments)
+    seen = reduce(lambda table, view: view_of(table, view, unit), views, source)
+    read = [_KEYS.get(seen.check_label(by) or "text", str) for by in arguments.by]
+    return [[to(key) for key in some] for to, some in zip(read, keys, strict=True)]
+
+
+def chosen_keys(arguments: argparse.Namespace) -> Budget | list[list[str]]:
     """Read the keys of each column, or the budget for drawing them."""
     keys, epsilon, delta = arguments.keys, arguments.key_epsilon, arguments.key_delta
     drawn = epsilon is not None or delta is not None

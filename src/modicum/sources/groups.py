@@ -181,14 +181,25 @@ class GroupReader(Sensitive):
             return self._source.answer(self._scope, reads, entropy)
         reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
         with suppress_warnings():
-            if self._unit.column is not None and self._kept is None:
-                coders = {self._by: self._places}
-                _, self._kept = kept_rows(
-                    self._source, self._unit, self._columns, coders, entropy, self._key
-                )
+            self._keep(entropy)
             if len(self._keys) <= _FEW:
                 return self._read_apart(reads, entropy)
             return self._read_sorted(reads, entropy)
+
+    def read_together(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        """Compute reductions of the records of all groups as of one; not of a remote table."""
+        counted = [(0, as_counted(self._source, ask)) for ask in reads]
+        with suppress_warnings():
+            self._keep(entropy)
+            return _Together(self)._read_apart(counted, entropy)  # noqa: SLF001
+
+    def _keep(self, entropy: Entropy) -> None:
+        """Choose the rows of persons, once."""
+        if self._unit.column is not None and self._kept is None:
+            coders = {self._by: self._places}
+            _, self._kept = kept_rows(
+                self._source, self._unit, self._columns, coders, entropy, self._key
+            )
 
     def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
         """Yield the groups of the rows of a chunk, -1 for none, and their columns."""
@@ -299,6 +310,20 @@ class _Route:
         self._waiting, self._rows = [], 0
 
 
+class _Together(GroupReader):
+    """The groups of a reader as one, of the same rows."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, of: GroupReader) -> None:
+        super().__init__(of._source, of._unit, of._by, (0,), of._columns)  # noqa: SLF001
+        self._of = of
+
+    def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
+        for groups, chunk in self._of.rows(columns):
+            yield np.minimum(groups, 0), chunk
+
+
 class PersonGroups(GroupReader):
     """Reads one record of each person in each group, in at most ``unit.groups`` groups of each.
 
@@ -331,11 +356,7 @@ class PersonGroups(GroupReader):
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
-        made = [made_of(self._unit, ask) for _, ask in reads]
-        self._sum(places_of(made))
-        for each in dict.fromkeys(made):
-            if each not in self._readers:
-                self._readers[each] = self._reader(each, entropy)
+        made = self._make([ask for _, ask in reads], entropy)
 
         def answer(each: Made | int, some: list[tuple[int, Read[Any]]]) -> list[Any]:
             groups, asked = zip(*some, strict=True)
@@ -343,6 +364,24 @@ class PersonGroups(GroupReader):
             return self._readers[each].read(of_groups, entropy)
 
         return together(made, reads, answer)
+
+    def read_together(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        counted = [as_counted(self._source, ask) for ask in reads]
+        made = self._make(counted, entropy)
+        return together(
+            made,
+            counted,
+            lambda each, some: self._readers[each].read_together(of_records(each, some), entropy),
+        )
+
+    def _make(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Made | int]:
+        """Make the records that are to be read, each kind once; return what each read is of."""
+        made = [made_of(self._unit, ask) for ask in reads]
+        self._sum(places_of(made))
+        for each in dict.fromkeys(made):
+            if each not in self._readers:
+                self._readers[each] = self._reader(each, entropy)
+        return made
 
     def chosen(self, entropy: Entropy) -> Integers:
         """Return the groups that are kept, once for each person in them; sensitive."""

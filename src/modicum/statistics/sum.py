@@ -138,6 +138,9 @@ def sum(
     return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
 
+LAST_DRAW = "clipped sum"
+"""Name of the draw that answers; all before it look for bounds."""
+
 _SMALL = 4  # times smaller than the range a radius of few records has to be
 _NEAR = 4  # if half of the values reach a quarter of the range, a radius saves less than it costs
 
@@ -334,7 +337,7 @@ def _within(
     final = here.split.spend(
         add_to_one(clipped.total, here.split.rest(), sensitivity=max(reach, 1))
     )
-    (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
+    (noisy,) = yield from draw(LAST_DRAW, final, lambda drawn: lattice.words(drawn[0]))
     noise = NoisyTerm(final.noise[0], 1.0)
     return SumErrorModel(lattice, lo, hi, noisy, noise, n0, counted, outside)
 

@@ -132,14 +132,14 @@ class Asked(NamedTuple):
 
         def share(part: int) -> Budget:
             return plain.part(
-                _down(Fraction(part, whole) * plain.amount, AMOUNT_UNITS) / plain.amount
+                rounded_down(Fraction(part, whole) * plain.amount, AMOUNT_UNITS) / plain.amount
             )
 
         queries = {each: _query(each, share(part)) for each, part in parts.items()}
         means, counts = dict.fromkeys(numbers, share(_MEAN)), share(_COUNTS)
         draws = {
             name: (
-                approx(share(_KEYS).amount, _down(cost.delta / len(labels), DELTA_UNITS)),
+                approx(share(_KEYS).amount, rounded_down(cost.delta / len(labels), DELTA_UNITS)),
                 counts,
             )
             for name in labels
@@ -161,7 +161,7 @@ class Asked(NamedTuple):
         return queries
 
 
-def _down(amount: Fraction, units: int) -> Fraction:
+def rounded_down(amount: Fraction, units: int) -> Fraction:
     """Round down to what a ledger counts exactly: it would round up, and the sum be too much."""
     return Fraction(math.floor(amount * units), units)
 

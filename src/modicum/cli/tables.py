@@ -1,0 +1,167 @@
+"""The verbs ``crosstab``, ``value-counts`` and ``n-distinct``: labels of a table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from modicum.cli.options import (
+    Output,
+    add_cost,
+    add_data,
+    add_keys,
+    add_range,
+    add_views,
+    charged_curator,
+    chosen_cost,
+    chosen_unit,
+    opened,
+    viewed,
+    whole,
+)
+from modicum.cli.statistics import chosen_keys, keys_as_declared
+from modicum.curator import Curator
+from modicum.errors import InvalidArgument
+from modicum.privacy.budget import Budget
+from modicum.privacy.event import event_of
+from modicum.release import Release
+from modicum.tables.table_release import Crosstab
+
+_Answer = Callable[[Curator, argparse.Namespace, dict[str, Any]], Release | Crosstab]
+
+
+def add_to(verbs: Any) -> None:
+    """Add the verbs to the command line."""
+    table = _verb(
+        verbs,
+        "crosstab",
+        "+",
+        _crosstab,
+        "counts or sums of all combinations of labels, with margins that add up",
+        "people.parquet region sex --keys North,South --keys f,m --epsilon 1",
+    )
+    keys = table.add_argument_group("cells")
+    add_keys(keys, "once for each column")
+    keys.add_argument("--values", metavar="COLUMN", help="sum this column in place of counting")
+    keys.add_argument(
+        "--margin",
+        metavar="A,B,...",
+        action="append",
+        help="the columns that a margin keeps, in place of one margin for each column; may be "
+        "given again",
+    )
+    keys.add_argument("--no-margins", action="store_true", help="cells only")
+    add_range(table, needed=False)
+    table.add_argument_group("output").add_argument(
+        "--html", action="store_true", help="print a table of HTML"
+    )
+    counts = _verb(
+        verbs,
+        "value-counts",
+        None,
+        _value_counts,
+        "counts of the labels of a column, the most frequent first, with their shares",
+        "flights.parquet origin --key-epsilon 1 --key-delta 1e-7 --epsilon 1",
+    )
+    add_keys(counts.add_argument_group("labels"), "of the column")
+    _verb(
+        verbs,
+        "n-distinct",
+        None,
+        _n_distinct,
+        "how many different labels a column has",
+        "people.parquet postcode --epsilon 1",
+    )
+
+
+def _verb(
+    verbs: Any, name: str, columns: str | None, answer: _Answer, what: str, example: str
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name,
+        help=what,
+        description=f"Release {what}.",
+        epilog=f"example: modicum {name} {example}",
+    )
+    add_data(parser, column=columns)
+    add_views(parser)
+    add_cost(parser)
+    if name == "n-distinct":
+        parser.add_argument(
+            "--max-groups",
+            metavar="K",
+            type=whole,
+            help="with --unit-column: a person counts with at most K labels",
+        )
+    form = parser.add_argument_group("form of the output").add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object")
+    form.add_argument("--explain", action="store_true", help="also tell every draw and its cost")
+    parser.set_defaults(answer=partial(_answered, answer))
+    return parser
+
+
+def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
+    cost = chosen_cost(arguments)
+    if cost is None:
+        raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
+    columns = arguments.column
+    arguments.by = [columns] if isinstance(columns, str) else columns
+    options: dict[str, Any] = {"budget": cost, "max_groups": arguments.max_groups}
+    source, unit = opened(arguments), chosen_unit(arguments)
+    if hasattr(arguments, "keys"):
+        drawn = arguments.key_epsilon is not None or arguments.key_delta is not None
+        if len(arguments.keys or ()) != len(arguments.by) * (not drawn):
+            raise InvalidArgument(
+                "give --keys once for each column, or --key-epsilon and --key-delta"
+            )
+        keys = chosen_keys(arguments)
+        if isinstance(keys, Budget):
+            options["key_budget"] = keys
+            cost = keys + event_of(cost).cost(keys.kind)
+        else:
+            lists = keys_as_declared(arguments, source, unit, keys)
+            several = len(lists) > 1
+            options["keys"] = dict(zip(arguments.by, lists, strict=True)) if several else lists[0]
+    said = arguments.rows_per_person is not None or arguments.unit_column is not None
+    curator, counted = charged_curator(arguments, source, unit if said else None, cost)
+    found = answer(viewed(curator, arguments), arguments, options)
+    if not counted:
+        found = replace(found, account="not counted against any budget")
+    if arguments.json:
+        return Output(found.to_json(), found.usable)
+    if isinstance(found, Crosstab) and getattr(arguments, "html", False):
+        return Output(found.to_html(), found.usable)
+    return Output(found.explain() if arguments.explain else str(found), found.usable)
+
+
+def _crosstab(
+    curator: Curator, arguments: argparse.Namespace, options: dict[str, Any]
+) -> Release | Crosstab:
+    if arguments.no_margins and arguments.margin:
+        raise InvalidArgument("--no-margins and --margin exclude each other")
+    margins: Any = not arguments.no_margins
+    if arguments.margin:
+        margins = [tuple(name for name in each.split(",") if name) for each in arguments.margin]
+    return curator.crosstab(
+        *arguments.by,
+        values=arguments.values,
+        within=arguments.within,
+        step=arguments.step,
+        margins=margins,
+        **options,
+    )
+
+
+def _value_counts(
+    curator: Curator, arguments: argparse.Namespace, options: dict[str, Any]
+) -> Release | Crosstab:
+    return curator.value_counts(*arguments.by, **options)
+
+
+def _n_distinct(
+    curator: Curator, arguments: argparse.Namespace, options: dict[str, Any]
+) -> Release | Crosstab:
+    return curator.n_distinct(*arguments.by, **options)

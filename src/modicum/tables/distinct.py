@@ -1,0 +1,86 @@
+"""How many different labels a column has: one draw (docs/proofs/crosstab.md, [crosstab.8])."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.guard import Guard
+from modicum.privacy.budget import Budget
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.privacy.unit import Unit
+from modicum.release import Release, ScalarEstimate
+from modicum.runtime.query import Query
+from modicum.runtime.run import run
+from modicum.runtime.steps import Steps, draw_count, read
+from modicum.sources.base import Source
+from modicum.sources.groups import check_groups, count_keys
+from modicum.statistics.count import CountErrorModel
+from modicum.status import OK
+from modicum.summaries.base import Read, Sensitive
+from modicum.summaries.sums import Count, CountSummary
+
+
+class _Labels(Sensitive):
+    """Counts the labels of a column that the records of a unit have."""
+
+    __slots__ = ("_by", "_source", "_unit")
+
+    def __init__(self, source: Source, unit: Unit, by: str) -> None:
+        self._source, self._unit, self._by = source, unit, by
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        """Return the number of labels, for each of the reads."""
+        found = CountSummary(len(count_keys(self._source, self._unit, self._by, entropy)))
+        return [found for _ in reads]
+
+
+def _steps(labels: int, event: Event) -> Steps[ScalarEstimate]:
+    """Draw the number with noise; a person more or less changes it by at most ``labels``."""
+    split = BudgetSplit(event.per_record(labels))
+    counted = yield from read(Read(None, None, Count()))
+    noisy, noise = yield from draw_count(split, counted.count, split.rest())
+    return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), OK)
+
+
+def n_distinct(guard: Guard, column: str, max_groups: int | None, cost: Budget) -> Release:
+    """Answer :meth:`Curator.n_distinct`."""
+    if not isinstance(column, str):
+        raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
+    unit, read_for, labels = guard.unit, Unit(), 1
+    guard.source.check_label(column)
+    if column == unit.column:  # every person is one label, whatever their rows
+        if max_groups is not None:
+            raise InvalidArgument("max_groups= is not needed: a person is one label of this column")
+    else:
+        if unit.whole and max_groups is None:
+            raise InvalidArgument(
+                f"one person may have all labels of {column!r}: say with how many of them one "
+                "person may count, max_groups=1 for example; or give max_rows to unit_of()"
+            )
+        check_groups(guard.source, unit, [column], max_groups)
+        if max_groups is not None:
+            unit = unit.in_groups(max_groups)
+        labels = unit.rows * unit.groups
+        read_for = unit
+    begin: Callable[[Event], Steps[ScalarEstimate]] = partial(_steps, labels)
+    query: Query[Release] = Query("n_distinct", "noisy", None, None, cost, begin)
+    with guard.charging({"answer": query}, unit, labels_of=column) as pending:
+        done: Release | None = pending.done
+        if done is not None:
+            return done
+        runs = run(
+            {"answer": query},
+            _Labels(guard.source, read_for, column),
+            unit=Unit(),  # [crosstab.8] what a person may change is part of the steps
+            charge=pending.charge,
+            entropy=guard.entropy,
+        )
+        release = guard.released(query, runs["answer"], unit, pending)
+        return pending.commit(replace(release, column=column))
