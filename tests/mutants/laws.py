@@ -352,7 +352,7 @@ FAULTS = (
         "range-from-the-true-count",
         "How strongly the octave is drawn follows from the true number of values.",
         "statistics/found_range.py:_find_top",
-        "sure = (number - 2 * noise)",
+        "sure = (number - _SURELY * noise)",
         "sure = (sum(counts) + 300 - 2 * noise)",
         "statistics/test_found_range.py",
     ),

@@ -22,6 +22,7 @@ from modicum.cli.options import (
     viewed,
     whole,
 )
+from modicum.cli.publishing import add_publishing, chosen_publication
 from modicum.cli.statistics import chosen_keys, keys_as_declared
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument
@@ -99,11 +100,13 @@ def _verb(
     form = parser.add_argument_group("form of the output").add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--explain", action="store_true", help="also tell every draw and its cost")
+    add_publishing(parser)
     parser.set_defaults(answer=partial(_answered, answer))
     return parser
 
 
 def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
+    publication = chosen_publication(arguments)
     cost = chosen_cost(arguments)
     if cost is None:
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
@@ -130,11 +133,12 @@ def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
     found = answer(viewed(curator, arguments), arguments, options)
     if not counted:
         found = replace(found, account="not counted against any budget")
+    text = found.explain() if arguments.explain else str(found)
     if arguments.json:
-        return Output(found.to_json(), found.usable)
-    if isinstance(found, Crosstab) and getattr(arguments, "html", False):
-        return Output(found.to_html(), found.usable)
-    return Output(found.explain() if arguments.explain else str(found), found.usable)
+        text = found.to_json()
+    elif isinstance(found, Crosstab) and getattr(arguments, "html", False):
+        text = found.to_html()
+    return publication.output(found, text, usable=found.usable)
 
 
 def _crosstab(
