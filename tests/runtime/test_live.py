@@ -74,7 +74,7 @@ def test_together_makes_no_more_passes_than_the_slowest() -> None:
     def passes(queries) -> int:
         diary: list[object] = []
         rows = np.random.default_rng(2).normal(50, 9, 40_000)
-        entropy = SeededEntropy("passes")
+        entropy = SeededEntropy("passes 1")
         run(queries, Watched(diary, rows), unit=Unit(), charge=lambda: None, entropy=entropy)
         return len(diary)
 

@@ -120,7 +120,7 @@ class RadiusGrid:
         Examples
         --------
         >>> RadiusGrid.between(1, 10).bent(4, Fraction(1, 3)).indices
-        (-3, 0, 3, 6, 12, 13, 14, 15)
+        (-3, 0, 6, 9, 12, 13, 14, 15)
         """
         last = self.indices[max(bisect_right(self.radii, turn) - 1, 0)]
         indices = (

@@ -71,10 +71,10 @@ class PublishedTable:
     Examples
     --------
     >>> import pandas as pd, modicum as mo
-    >>> table = pd.DataFrame({"sex": ["f", "m"] * 5000, "pay": [2500.0, 2300.0] * 5000})
+    >>> table = pd.DataFrame({"sex": ["f", "m"] * 5000, "pay": [2500, 2300, 2510, 2290] * 2500})
     >>> curator = mo.Curator(table, budget=mo.pure(1))
     >>> pay = curator.group_by("sex", keys=["f", "m"]).mean("pay", within=(0, 1e6), epsilon=1)
-    >>> found = pay.publish(digits=-1, suppress={"wider": 0.5})
+    >>> found = pay.publish(digits=-2, suppress={"wider": 0.5})
     >>> found.frame().columns.tolist(), found.frame()["value"].tolist()
     (['sex', 'value', 'lower', 'upper', 'flag', 'reason'], [2500.0, 2300.0])
     >>> found.frame(wide="sex").columns.tolist()[:3]

@@ -551,7 +551,7 @@ class OneValue(InBounds):
     @property
     def status(self) -> Status:
         """Whether there are records elsewhere, as far as their noisy number tells."""
-        few = self.elsewhere <= self.noise.bound(0.02)
+        few = self.elsewhere <= self.noise.bound(2 * _RARE)
         return OK if few else ELSEWHERE.filled(records=self.elsewhere)
 
     def share_elsewhere(self, alpha: float) -> float:
