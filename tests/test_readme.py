@@ -85,7 +85,7 @@ def test_files_that_are_named_exist() -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", README)
     assert targets
     # the comparison is written by `make bench`
-    missing = [t for t in targets if not (ROOT / t).exists() and t != "docs/comparison.md"]
+    missing = [t for t in targets if not (ROOT / t).exists() and t != "docs/research/comparison.md"]
     assert missing == []
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"(?:^|`)make ([a-z-]+)", README, flags=re.MULTILINE):
@@ -115,7 +115,7 @@ def test_the_demo_runs(
 
 
 def test_its_comparison_is_the_one_that_was_measured() -> None:
-    page = (ROOT / "docs/comparison.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/research/comparison.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|.*\|$", section("How it compares"), flags=re.MULTILINE)
     assert len(shown) > 5
     assert "\n".join(shown) in page
