@@ -195,3 +195,28 @@ def test_a_thousandth_of_the_true_count_is_found() -> None:
     leak, _ = walk(Family.of(query, COLUMNS), 700, 0, {})
     assert leak is not None
     assert leak.kind == "draw"
+
+
+LONGEST = {
+    "home": (2,),
+    "records outside": (10**5,),
+    "records outside, again": (10**5,),
+    "records outside, home included": (10**5,),
+    "records beside a single value": (10**5,),
+    "elsewhere": (10**5,),
+}
+
+
+@pytest.mark.parametrize("budget", [pure("0.05"), pure("1.1"), pure(20), zcdp("0.001"), zcdp(3)])
+def test_the_longest_walk_leaves_enough_for_the_last_steps(budget) -> None:
+    """Squares for a population's interval, after every look that is repeated."""
+    row = next(row for row in REGISTRY if row.statistic == "mean")
+    data, longest = [COLUMNS[2] + 3e5], set()
+    for query in requests_of(row, [budget], WIDE):
+        for count in (2 ** np.arange(5, 22)).tolist():
+            family = Family.of(query, data)
+            for seed in range(2):
+                leak, met = walk(family, count, seed, LONGEST)
+                assert leak is None
+                longest.update(met)
+    assert longest >= {"records outside, again", "radii, again", "squares about the middle"}

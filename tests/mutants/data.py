@@ -10,7 +10,7 @@ _GRADIENTS = "summaries/gradients.py"
 _VECTORS = "summaries/vectors.py"
 _SUBSAMPLE = "summaries/subsample.py"
 _PERSONS = "sources/persons.py"
-_VIEWS = "sources/views.py"
+_VIEWS = "sources/viewed.py"
 
 FAULTS = (
     # Reductions.
@@ -388,7 +388,7 @@ FAULTS = (
     Fault(
         "view-makes-persons",
         "A view may say whose the rows are.",
-        f"{_VIEWS}:View.check",
+        f"{_VIEWS}:check_view",
         "if name in {unit.column, unit.order_by}:",
         "if name in {unit.order_by}:",
         "sources/test_views.py",

@@ -305,7 +305,7 @@ FAULTS = (
         "The octave of the weights is drawn with what the true number of them asks for.",
         "statistics/ratio.py:_scale",
         "expected = expected_records(split, n0)",
-        "expected = expected_records(split, min(n0, 100 + sum(counts)))",
+        "expected = expected_records(split, min(n0, 3000 * sum(counts)))",
         "audit/test_ratio.py",
     ),
     Fault(

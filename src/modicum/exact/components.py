@@ -24,7 +24,7 @@ class Components:
 
     Every component has a count c >= 0, an exponent e >= 0 and an order q >= 0; some count is
     positive, and ``unit`` is above 0. ``log_total`` is the logarithm of the sum of all weights. The
-    law is exact: docs/proofs/radial.md, [radial.11].
+    law is exact: docs/research/proofs/radial.md, [radial.11].
 
     It is for a few hundred or thousand components with counts of any size;
     :func:`modicum.exact.levels.draw_level` is faster, for counts below 2^256 and q = 0.

@@ -1,6 +1,6 @@
 """The public lattice of logarithms: steps of equal ratio between two positive numbers.
 
-docs/proofs/geometric_mean.md has the proofs, with the same labels.
+docs/research/proofs/geometric_mean.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

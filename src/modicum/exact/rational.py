@@ -44,7 +44,10 @@ def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
         value = _decimal(str(x))
         if value is not None:
             return Fraction(value)
-    raise InvalidArgument(f"{name} must be a finite number, got {x!r}")
+    hint = ""
+    if isinstance(x, str) and _decimal(x.replace(",", ".")) is not None:
+        hint = f": with a decimal point, {x.replace(',', '.')}"
+    raise InvalidArgument(f"{name} must be a finite number, got {x!r}{hint}")
 
 
 def as_integer(x: object, name: str, least: int, most: int | None = None) -> int:

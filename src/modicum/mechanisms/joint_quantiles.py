@@ -63,7 +63,7 @@ class JointQuantiles(Stated[tuple[int, ...]]):
 
     Sensitivity contract: one record more adds d(z_j) in [0, 1] to F(z_j), increasing from 0 at
     z_0 to 1 at z_(m+1). S changes by Σ (d(z_(j+1)) - d(z_j)) = 1 at most, at every outcome, so one
-    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]).
+    draw is a bounded range of ε (docs/research/proofs/quantiles.md, [quantiles.5]).
     """
 
     records: RankedRecords = field(repr=False, metadata=SECRET)

@@ -40,7 +40,7 @@ class LevelScore(ScoreFunction):
     lows'[k + 1] <= lows[k] and highs'[k + 1] >= highs[k], and the same with D and D' exchanged.
     Then len moves by at most 1 at every t. A length that is a largest of two distances, that to
     {data: value >= t} for ``highs`` and that to {data: value <= t} for ``lows``, obeys it for
-    every statistic. docs/proofs/level_sets.md has the proofs.
+    every statistic. docs/research/proofs/level_sets.md has the proofs.
     See [level_sets.1], [level_sets.2], [level_sets.3], [level_sets.4].
 
     Examples
@@ -104,8 +104,8 @@ class LinearLevelMechanism(Stated[int]):
 
     Sensitivity contract: that of :class:`LevelScore`, separately for ``lows`` and ``highs``, which
     are secret and may cross at small k. Then len moves by at most 1 at every t
-    (docs/proofs/level_sets.md, [level_sets.6]), and one draw is a bounded range of ε. An ε of more
-    than 128 is used as 128.
+    (docs/research/proofs/level_sets.md, [level_sets.6]), and one draw is a bounded range of ε. An ε
+    of more than 128 is used as 128.
 
     Examples
     --------

@@ -53,8 +53,8 @@ class RadialMechanism(Stated[tuple[int, ...]]):
     ``|centre - centre'| <= R_1`` in the norm, and R_k <= R'_(k+1) for k < K; K is public. Radii
     below 0 are used as 0 and those above ``largest`` as ``largest``, which must bound ``|centre -
     centre'|`` too. Then len moves by at most 1 at every z, and one draw is a bounded range of ε
-    (docs/proofs/radial.md, [radial.1]). Without ``radii`` all balls are public and the normaliser
-    does not change: then one draw is pure ε/2, as a sum of bounded vectors is released
+    (docs/research/proofs/radial.md, [radial.1]). Without ``radii`` all balls are public and the
+    normaliser does not change: then one draw is pure ε/2, as a sum of bounded vectors is released
     ([regression.5]).
 
     A value that is one up to its sign, such as a direction, is ``signless``: a coin gives the

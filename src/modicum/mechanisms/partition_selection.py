@@ -43,8 +43,8 @@ class KeepCurve:
 
     π(0) = 0 and π(n + 1) = min(e^ε π(n) + δ, 1 - e^-ε (1 - π(n) - δ), 1): the largest numbers
     that are (ε, δ)-indistinguishable from one n to the next. The first rule holds up to the
-    ``turn``, the second one beyond it, until π reaches 1 (docs/proofs/groups.md, [groups.7]).
-    See [groups.6].
+    ``turn``, the second one beyond it, until π reaches 1 (docs/research/proofs/groups.md,
+    [groups.7]). See [groups.6].
 
     Examples
     --------

@@ -215,7 +215,7 @@ class NestedQuantiles(Stated[tuple[int, ...]]):
     Sensitivity contract: a record more has the mass w in [0, 1] in [a, b), and changes the loss
     of the node by at most w m at every z, so the node's log ratio has a range of at most w ε. The
     w of two siblings add up to that of their parent. So the log ratio of all nodes is at most the
-    largest sum of ε along a path of the tree (docs/proofs/quantiles.md has the proof).
+    largest sum of ε along a path of the tree (docs/research/proofs/quantiles.md has the proof).
     See [quantiles.11], [quantiles.12].
     """
 

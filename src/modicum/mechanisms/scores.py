@@ -42,7 +42,7 @@ class RankScore(ScoreFunction):
 
     Sensitivity contract: one record more changes b - q n by 1 - q or -q, and q n - (b + e) by
     q or q - 1; so the loss moves by at most m = max(q, 1 - q) at every t, whatever the record,
-    and P(t) ∝ exp(-ε loss(t) / (2 m)). docs/proofs/quantile.md has the details.
+    and P(t) ∝ exp(-ε loss(t) / (2 m)). docs/research/proofs/quantile.md has the details.
     See [quantile.5], [quantile.6].
 
     ``values`` are all records whose rank is within ``cap`` of T, sorted; they, the number of

@@ -4,7 +4,7 @@ Geng and Viswanath (2014) add a staircase to a scalar. Kulesza, Suresh and Wang 
 it may replace the Laplace noise of their Algorithm 3. Coordinate by coordinate that is false: the
 pair moves by (x, D - x), and a staircase may drop by a whole factor exp(-ε) however short the move,
 so two independent ones cost 2 ε. A :class:`Staircase` of the L1 norm drops once, because the norm
-moves by at most D (docs/proofs/bounded_mean.md, [bounded_mean.8]).
+moves by at most D (docs/research/proofs/bounded_mean.md, [bounded_mean.8]).
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 The functions that release make queries, like those of :mod:`modicum.query`: a
 :class:`modicum.Curator` answers them with ``run``, and charges their cost before the first draw. An
-algorithm that the library uses by default is named here and not repeated. docs/papers.md has the
-same table, with the differences from the texts and their reasons: as printed, the algorithms are
-not private in a dozen places.
+algorithm that the library uses by default is named here and not repeated. docs/research/papers.md
+has the same table, with the differences from the texts and their reasons: as printed, the
+algorithms are not private in a dozen places.
 
 =================================  ==================================  ===================
 algorithm                          name                                proof page

@@ -17,8 +17,8 @@ Algorithm 2         :class:`LeadingDirection`    (M.2) of a principal component 
 ==================  ===========================  ===================================================
 
 ``modicum.vector_statistic``, whose law is :class:`RadialMechanism`, and ``modicum.trimmed_mean``
-are the corrected forms and are named here only. docs/proofs/level_sets.md and locations.md (M.1),
-radial.md (M.2), trimmed_mean.md and gradient.md have the proofs.
+are the corrected forms and are named here only. docs/research/proofs/level_sets.md and locations.md
+(M.1), radial.md (M.2), trimmed_mean.md and gradient.md have the proofs.
 
 Differs from the text: neighbours are add-remove. Lengths count the records until the statistic
 passes a value, not until it equals it, so their level sets are intervals. The shells of (M.2) go on
@@ -410,7 +410,7 @@ def gradient_regression(
     """Ask for the one of many linear fits at which the gradient is nearly 0.
 
     For comparison: on the same list of fits :func:`modicum.query.linear_regression` chooses by
-    squared residuals, which needs no factor 2 and no bound on rows (docs/comparison.md).
+    squared residuals, which needs no factor 2 and no bound on rows (docs/research/comparison.md).
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ Algorithm 4  :func:`subset_monotone`   [locations.11] a count, [locations.12], [
 Algorithm 5 is :func:`~modicum.papers.asi2020.inverse_sensitivity`, (M.1) of Asi and Duchi.
 Algorithms 3 and 4 also answer ``modicum.mean`` and ``modicum.monotone_statistic`` with
 ``method="subset"``.
-docs/proofs/subset_mean.md (Algorithms 2 and 3), locations.md (4) and level_sets.md (5) have the
-proofs, with the same labels.
+docs/research/proofs/subset_mean.md (Algorithms 2 and 3), locations.md (4) and level_sets.md (5)
+have the proofs, with the same labels.
 
 Differs from the text of Algorithm 3, which is not private: the lattice is public (the text's
 window depends on ``|D|``), t is a public integer (the text's depends on ``|D|``), records are

@@ -16,7 +16,7 @@ both         :func:`exchange_mean_vector`   the same for a public number of rows
 ===========  =============================  ======================================================
 
 The number of rows is private, or an argument; then the guarantee is for an exchanged row too, as in
-the paper. docs/proofs/private_quantile.md, clipped_mean_vector.md and
+the paper. docs/research/proofs/private_quantile.md, clipped_mean_vector.md and
 shifted_mean_vector.md have the proofs, with the same labels, and where the text differs from
 theirs: logarithms are to base 2 and rounded up, rows are compared with a public number or with each
 other, and clipped rows are rounded so that no norm grows.

@@ -14,7 +14,7 @@ a remark to Algorithm 3  :func:`staircase_mean`    the same pair with one stairc
 =======================  ========================  ===============================================
 
 Algorithm 3 is the best of them, and what a mean that searches falls back on
-(:func:`mean_in_range`). docs/proofs/bounded_mean.md has the proofs, with the same labels.
+(:func:`mean_in_range`). docs/research/proofs/bounded_mean.md has the proofs, with the same labels.
 
 Differs from the text: noise is discrete on integers, so nothing is rounded; a noisy count of 0 or
 less answers the middle of the range, where the text's ratio changes its sign; the remark that

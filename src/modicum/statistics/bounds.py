@@ -16,8 +16,8 @@ those are few, and would be clipped away unseen: all ones of a column with 10 % 
 
 Then come a private centre [mean.6], the radii about it [mean.8] and a rough mean within them
 [mean.10]. The search from [mean.2] to [mean.9] ends in one of three places: clipping bounds; a
-single value that all records seem to have; or nothing but the range. docs/proofs/mean.md has the
-proofs, with the same labels.
+single value that all records seem to have; or nothing but the range. docs/research/proofs/mean.md
+has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def count_outside(
 def affordable(here: Setting, schedule: Schedule, strength: float) -> float:
     """Return the strength of a count, or one that costs a quarter of what the last sum has."""
     split = here.split
-    quarter = float(max(split.left / split.total - schedule.rough, Fraction(0))) / _QUARTER
+    quarter = float(max(split.left / split.total - schedule.later, Fraction(0))) / _QUARTER
     return max(
         LEAST_STRENGTH, min(strength, math.sqrt(2 * quarter) if split.concentrated else quarter)
     )
@@ -507,7 +507,7 @@ def radii_again(
     mean and a count of the strength ``last`` leave. The prior is as steep as the group outweighs.
     """
     split = here.split
-    rest = split.left / split.total - schedule.rough - split.part_for(last, "noise")
+    rest = split.left / split.total - schedule.later - split.part_for(last, "noise")
     if rest <= 0:
         return None
     span = math.log(outside.widest / max(1, *outside.radii))

@@ -1,4 +1,4 @@
-"""The count of rows or of non-missing values: one draw (docs/proofs/count.md)."""
+"""The count of rows or of non-missing values: one draw (docs/research/proofs/count.md)."""
 
 from __future__ import annotations
 

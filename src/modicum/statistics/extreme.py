@@ -4,8 +4,8 @@
 [extreme.2] centre  a private median, from a secret subsample, to measure distances from;
 [extreme.3] point   about the least that next to no record exceeds, with all that is left.
 
-The minimum is the maximum of the negated records. docs/proofs/extreme.md has the proofs, with the
-same labels.
+The minimum is the maximum of the negated records. docs/research/proofs/extreme.md has the proofs,
+with the same labels.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Zeros have no size, and do not count: of a column with 90 % zeros the others dec
 row of several columns is that of its largest value. All octaves are alike beforehand, so values 2^k
 times as large are answered by 2^k times the answer, bit for bit, as far as the step can follow
 [range.6]. What is far below the end of the values is noted as nothing beside them [range.8].
-docs/proofs/range.md has the proofs, with the same labels.
+docs/research/proofs/range.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

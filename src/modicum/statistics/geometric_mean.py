@@ -1,6 +1,6 @@
 """The geometric mean: the exponential of the adaptive mean of logarithms.
 
-docs/proofs/geometric_mean.md has the proofs.
+docs/research/proofs/geometric_mean.md has the proofs.
 """
 
 from __future__ import annotations

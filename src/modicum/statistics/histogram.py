@@ -11,7 +11,7 @@ The share of records up to each of some public points comes from noisy counts in
                       one in [0, 1].
 
 One level is a histogram, and its error grows with the root of the number of points; d levels cost
-d² in variance, but sums are then of few counts. docs/proofs/histogram.md has the proofs.
+d² in variance, but sums are then of few counts. docs/research/proofs/histogram.md has the proofs.
 """
 
 from __future__ import annotations

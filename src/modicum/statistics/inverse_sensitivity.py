@@ -2,8 +2,8 @@
 
 The options of a location, candidates around a centre, lengths of the cells' statistic at them, the
 draws of a value and of ends beyond it, and the error model. Labels are those of
-:mod:`modicum.statistics.location` and docs/proofs/locations.md. None of the constants affects
-privacy; benchmarks/locations.py compares the choices.
+:mod:`modicum.statistics.location` and docs/research/proofs/locations.md. None of the constants
+affects privacy; benchmarks/locations.py compares the choices.
 """
 
 from __future__ import annotations

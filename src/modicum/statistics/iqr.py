@@ -5,8 +5,8 @@
 [iqr.3] ends       around each, if they are wanted: the difference of the outer ends and that of the
                    inner ones hold the distance between them.
 
-Each quantile has half of the budget that a single one would have. docs/proofs/iqr.md has the
-proofs.
+Each quantile has half of the budget that a single one would have. docs/research/proofs/iqr.md has
+the proofs.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ Monotone M-estimators by the inverse sensitivity mechanism on cells around a pri
                       of the interval.
 
 Differs from Dick, Kulesza, Sun and Suresh 2023, Algorithm 4: [locations.4] has no rank target and
-clips where they trim, and a bounded score needs no thresholds at all. docs/proofs/locations.md has
-the proofs, with the same labels, and says how that was decided.
+clips where they trim, and a bounded score needs no thresholds at all.
+docs/research/proofs/locations.md has the proofs, with the same labels, and says how that was
+decided.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The adaptive mean: an absurdly wide range, noise scaled to the data's own spread.
 
-One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
+One budget, steps with the labels of docs/research/proofs/mean.md, which has the proofs:
 
 [mean.1]  count    a noisy count drives the schedule;
 [mean.2]  home     is one public value, zero mostly, half of the data? then [mean.3], [mean.4] of
@@ -58,7 +58,13 @@ from modicum.statistics.outside import (
 )
 from modicum.statistics.pairs import WEIGHTS_HELP, weighted
 from modicum.statistics.person_mean import mean_of_persons
-from modicum.statistics.population import Deviations, Squares, draw_squares, law_of_one_value
+from modicum.statistics.population import (
+    Deviations,
+    Squares,
+    draw_squares,
+    law_of_one_value,
+    part_for_squares,
+)
 from modicum.statistics.search import SearchResult, locate_data
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
@@ -149,7 +155,8 @@ def adaptive_mean(
 ) -> Steps[ScalarEstimate]:
     """Estimate a mean; the draws cost exactly ``event``."""
     here = Setting(column, lattice, BudgetSplit(event))
-    found = yield from locate_data(here, options.clusters, shape=True, filled=True)
+    more = part_for_squares if options.population else None
+    found = yield from locate_data(here, options.clusters, shape=True, filled=True, more=more)
     n0, counted, tails, place = found
     if place.way == "single":
         return (yield from _single_value(here, place, counted))

@@ -9,8 +9,8 @@
 [mean_vector.7] again   if these are too many, a second search for a radius.
 
 In zCDP rows are clipped in L2 norm, sizes are squares, and noise is Gaussian; in pure ε they are
-clipped in L1 norm, sizes are absolute values, and noise is Laplace. docs/proofs/mean_vector.md has
-the proof.
+clipped in L1 norm, sizes are absolute values, and noise is Laplace.
+docs/research/proofs/mean_vector.md has the proof.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """First and second moments of several columns together, with no bounds to guess.
 
-Four steps, one budget (docs/proofs/moments.md; the labels are the same):
+Four steps, one budget (docs/research/proofs/moments.md; the labels are the same):
 
 [moments.1] count      a noisy count drives the schedule;
 [moments.2] intervals  for each column, one interval that holds most of it: a centre and a

@@ -2,7 +2,7 @@
 
 By the inverse sensitivity mechanism of :mod:`modicum.statistics.location`, or with
 ``method="subset"`` by Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected
-(:mod:`modicum.papers.dick2023`). docs/proofs/locations.md has the proofs.
+(:mod:`modicum.papers.dick2023`). docs/research/proofs/locations.md has the proofs.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ Rows are never dropped: a person's r_i and m_i are clipped, and few persons' are
 [people.7] rough    R, with little of the budget: c moves to about the mean;
 [people.8] final    R about the new centre, with all the rest.
 
-What is left of R is next to nothing, so the noise in M hardly matters. docs/proofs/people.md has
-the proofs, with the same labels.
+What is left of R is next to nothing, so the noise in M hardly matters.
+docs/research/proofs/people.md has the proofs, with the same labels.
 
 Any ratio of two sums is such a mean: of weighted rows m_i is a weight and s_i a value times its
 weight. :func:`centred_ratio` has the steps from [people.4] on, for ratio.py too.

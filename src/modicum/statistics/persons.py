@@ -9,7 +9,7 @@ come first, in which a person is one record, their number of rows:
 
 Then the statistic is answered from at most so many rows of each person, chosen at random, with the
 rest of the budget divided by that number, as group privacy demands [people.12].
-docs/proofs/people.md has the proofs, with the same labels.
+docs/research/proofs/people.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

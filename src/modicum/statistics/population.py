@@ -9,7 +9,7 @@ sampling adds an error with the variance of the clipped data, divided by the num
 [population.3] spread   the variance is known up to the noise of its draw: it is averaged over;
 [population.4] range    of values within [lo, hi] with the mean m it is (m - lo)(hi - m) at most.
 
-docs/proofs/population.md has the proofs, with the same labels.
+docs/research/proofs/population.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.base import Floats
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, read_both
 from modicum.statistics.bounds import Setting
 from modicum.statistics.error_law import (
@@ -101,20 +102,24 @@ def largest_variance(lo: int, hi: int, mean: float, off: float) -> float:
     return max((nearest - lo) * (hi - nearest), 0.0)
 
 
+def part_for_squares(split: BudgetSplit, n0: int) -> Fraction:
+    """Return the part of the budget that the squares get, by the noisy count."""
+    strength = max(_LEAST, min(_MOST, _ROOT / math.sqrt(expected_records(split, n0))))
+    return split.part_for(strength, "noise")
+
+
 def draw_squares(here: Setting, lo: int, hi: int, n0: int) -> Steps[Squares]:
     """[population.1] Spend a part of the budget on the squares of the clipped data.
 
     With u = 2x - lo - hi a record adds 2u² - w², which lies in [-w², w²].
     """
-    root = math.sqrt(expected_records(here.split, n0))
-    strength = max(_LEAST, min(_MOST, _ROOT / root))
     squares, clipped = yield from read_both(
         here.ask(ClippedSquares(lo, hi, lo)), here.ask(ClippedSum(lo, hi))
     )
     width, count = hi - lo, clipped.count
     shifted = clipped.total - count * lo  # of x - lo
     total = 8 * squares.total - 8 * width * shifted + count * width**2
-    share = here.split.share(here.split.part_for(strength, "noise"))
+    share = here.split.share(part_for_squares(here.split, n0))
     mechanism = here.split.spend(add_noise((total,), share, sensitivity=max(width**2, 1)))
 
     def words(drawn: tuple[int, ...]) -> str:

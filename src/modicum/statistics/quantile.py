@@ -8,7 +8,7 @@
                        interval, among those at geometrically growing distances: these are few,
                        which keeps it near.
 
-docs/proofs/quantile.md has the proofs, with the same labels.
+docs/research/proofs/quantile.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

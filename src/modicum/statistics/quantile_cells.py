@@ -4,7 +4,7 @@
 [quantiles.17] intervals  from edges that have the quantile surely above or below them;
 [quantiles.18] moved      a point, by the rank that the counts say it has.
 
-docs/proofs/quantiles.md has the proofs, with the same labels.
+docs/research/proofs/quantiles.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Increasing points near several ranks: which mechanism draws them, and for what.
 
 The steps [quantiles.1] and [quantiles.2] of :mod:`modicum.statistics.quantiles`; the edges of a
-histogram are drawn so too. docs/proofs/quantiles.md has the proofs, with the same labels.
+histogram are drawn so too. docs/research/proofs/quantiles.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 [quantiles.3] counts     noisy numbers of records in cells around the drawn points: they tell where
                          the quantiles are, and move the points a little.
 
-docs/proofs/quantiles.md has the proofs, with the same labels.
+docs/research/proofs/quantiles.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

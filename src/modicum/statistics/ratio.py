@@ -10,7 +10,7 @@ scale:
 [ratio.3] scales   the octave of the median size of w, and for a ratio of x / w;
 [ratio.4] rest     [people.4] to [people.8], with all that is left.
 
-docs/proofs/ratio.md has the proofs, with the same labels.
+docs/research/proofs/ratio.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

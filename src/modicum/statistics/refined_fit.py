@@ -1,4 +1,6 @@
-"""A linear fit of many rows, in three stages, one budget (docs/proofs/regression.md, same labels).
+"""A linear fit of many rows, in three stages, one budget.
+
+The labels are those of docs/research/proofs/regression.md.
 
 [regression.1] rough fit   noisy moments of rows in half-widths: a first fit, and directions along
                            which rows are about one standard deviation long;

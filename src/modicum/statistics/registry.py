@@ -1,7 +1,8 @@
 """All statistics, every way to answer them, and the classes that their error models are made of.
 
 The audit, the command line, the tests and stored releases read it. A statistic is a chapter with
-rows of its own, a page in docs/proofs and a changelog fragment; a missing part fails a test.
+rows of its own, a page in docs/research/proofs and a changelog fragment; a missing part fails a
+test.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Of many rows a fit from noisy products of columns is moved by noisy gradients (`
 Products of columns take d²/2 noisy numbers; where noise would hide directions of the columns, that
 is far more than a fit needs. There a fit is chosen out of a public list, by what it leaves of the
 explained column, and the next list lies closer about it ([moments.12] to [moments.14]). Derivations
-are on docs/proofs/moments.md, with the same labels.
+are on docs/research/proofs/moments.md, with the same labels.
 """
 
 from __future__ import annotations

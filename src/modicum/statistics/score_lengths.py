@@ -13,7 +13,7 @@ They follow from the counts and sums of cells, and from the score ψ as a public
 [locations.10] trimming by rank, where that is wanted.
 
 One record more is one unit of mass more, so a length moves by at most 1 at every t. All of it is
-integer arithmetic. docs/proofs/locations.md has the proofs, with the same labels.
+integer arithmetic. docs/research/proofs/locations.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

@@ -1,19 +1,21 @@
 """The search for the data of a mean, a variance or a deviation: steps [mean.1] to [mean.9].
 
 It goes from the first count to clipping bounds, or to a single value that all records seem to have,
-or to nothing but the range. The steps themselves are in bounds.py; docs/proofs/mean.md has the
-proofs, with the same labels.
+or to nothing but the range. The steps themselves are in bounds.py; docs/research/proofs/mean.md has
+the proofs, with the same labels.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusRanks
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import (
     Bounds,
@@ -89,12 +91,19 @@ class SearchResult:
 
 
 def locate_data(
-    here: Setting, clusters: Clusters = "clip", *, shape: bool, filled: bool
+    here: Setting,
+    clusters: Clusters = "clip",
+    *,
+    shape: bool,
+    filled: bool,
+    more: Callable[[BudgetSplit, int], Fraction] | None = None,
 ) -> Steps[tuple[int, Counted, TailSummary | None, SearchResult]]:
     """[mean.1] to [mean.9] Count the records, and find where they are, as far as that can be found.
 
     ``shape``: the shape of the tail is looked at, if there is budget for that [mean.7]; ``filled``:
-    the range is a good enough answer for data that fill it [mean.5]. Returned are the noisy count
+    the range is a good enough answer for data that fill it [mean.5]; ``more`` returns, by the noisy
+    count, the part of the budget that is spent after the search and before the last step, besides
+    the rough mean: no repeated look takes it. Returned are the noisy count
     as it was drawn, the same as an estimate, the ends of the data if the first pass has them (not
     released), and the place.
     """
@@ -113,6 +122,8 @@ def locate_data(
         counted = combined(counted, second)
         n0 = round(counted.value)
     schedule = mean_schedule(lattice, split, n0, clusters, shape=shape)
+    if more is not None:
+        schedule = replace(schedule, more=more(split, n0))
     if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         place = SearchResult("range", schedule, status=FEW)
     elif not schedule.has_centre:

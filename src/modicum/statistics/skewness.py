@@ -4,7 +4,7 @@
 [skewness.2] powers  the sums of (x - m), (x - m)² and (x - m)³ in one draw, with most of the
                      budget.
 
-docs/proofs/skewness.md has the proofs, with the same labels.
+docs/research/proofs/skewness.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

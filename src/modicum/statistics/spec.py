@@ -115,19 +115,18 @@ _Answer = Callable[[Any, Any, Event, Chosen], Steps[Estimate[R_co]]]
 class Row(Generic[Chosen, R_co]):
     """One way to answer one statistic; a statistic's first row is its default ``method``.
 
-    ``options`` are those to audit and test, the default first; ``proof`` is a page in docs/proofs,
-    ``summary`` one line for lists, and ``kinds`` are the budgets it accepts. An answer, of the type
-    ``release``, comes from ``begin(place, lattice, event, options)``; the lattice is ``None`` where
-    there is no range, and the range is found if it is ``None`` where one is needed, unless the row
-    never ``finds_range``. Its end is sought with ``strength``: values 2^d times the median size are
-    missed if they are fewer than (d/2 + 3)/strength, divided by ε, from d = 16 on (d/10 +
-    9)/strength. If it is ``of_rows``, it reads rows that are vectors, and ``place`` is
-    :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
+    ``options`` are those to audit and test, the default first; ``proof`` is a page in
+    docs/research/proofs, ``summary`` one line for lists, and ``kinds`` are the budgets it accepts.
+    An answer, of the type ``release``, comes from ``begin(place, lattice, event, options)``; the
+    lattice is ``None`` where there is no range, and the range is found if it is ``None`` where one
+    is needed, unless the row never ``finds_range``. Its end is sought with ``strength``: values 2^d
+    times the median size are missed if they are fewer than (d/2 + 3)/strength, divided by ε, from d
+    = 16 on (d/10 + 9)/strength. If it is ``of_rows``, it reads rows that are vectors, and ``place``
+    is :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
     statistic is about out of any lattice; of that one, itself. ``octaves_of`` reads the sizes of
-    which a range is found. ``of_persons`` answers from all rows
-    of persons, whose sums are read in a range that is so many octaves wider; without it, from a
-    number of rows of each that is found.
+    which a range is found. ``of_persons`` answers from all rows of persons, whose sums are read in
+    a range that is so many octaves wider; without it, from a number of rows of each that is found.
     """
 
     statistic: str

@@ -1,7 +1,7 @@
 """How the mean, the sum and the variance divide their budget: every constant in one place.
 
 The division depends on the released noisy count and on public arguments only. The constants were
-chosen by measurement (docs/proofs/mean.md says how); none of them affects privacy.
+chosen by measurement (docs/research/proofs/mean.md says how); none of them affects privacy.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Schedule:
     radius ``outer``, and
     their prior is r^-power, but r^-4 beyond a ``turn``, if there is one; and the drawn radii
     are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
-    there, if a light tail showed.
+    there, if a light tail showed. ``more`` is what is spent besides the rough mean between the
+    search and the last step.
     """
 
     centre: Fraction
@@ -71,6 +72,12 @@ class Schedule:
     outer: int = 0
     turn: int = 0
     falling: float = 0.0
+    more: Fraction = Fraction(0)
+
+    @property
+    def later(self) -> Fraction:
+        """What is spent after the search, before the last step."""
+        return self.rough + self.more
 
     @property
     def has_centre(self) -> bool:

@@ -9,7 +9,7 @@
                       budget.
 
 The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
-to be spent on it. docs/proofs/variance.md has the proofs, with the same labels. The
+to be spent on it. docs/research/proofs/variance.md has the proofs, with the same labels. The
 error model holds released quantities and public noise distributions only.
 """
 

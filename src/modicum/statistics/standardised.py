@@ -4,7 +4,7 @@ Where rows are too few for an interval in each column, one centre and one half-w
 columns: a row has a value in every column, so that intervals divide a budget by the number of
 columns; of norms it has one [moments.3]. Those steps are those of a mean vector.
 
-Labels are those of docs/proofs/moments.md.
+Labels are those of docs/research/proofs/moments.md.
 """
 
 from __future__ import annotations

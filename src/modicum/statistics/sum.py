@@ -11,7 +11,7 @@ Where a radius cannot be found, or would save nothing, [sum.3] is over the whole
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
 The error model holds released quantities and public noise distributions only. The proofs are in
-docs/proofs/sum.md.
+docs/research/proofs/sum.md.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ with every record. So among all ways to add a records and to remove r, the highe
 adding the largest possible one a times and removing the r lowest ([trimmed_mean.5]). It is a ratio
 of integers; the end of level k is the ceiling of the largest one with a + r <= k.
 
-docs/proofs/trimmed_mean.md has the proofs, with the same labels.
+docs/research/proofs/trimmed_mean.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations

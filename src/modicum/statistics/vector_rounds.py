@@ -7,7 +7,7 @@
 [mean_vector.7] again   if those outside are too many, radii beyond the first, and another number;
 [mean_vector.5] sum     the clipped sum about a centre, with nearly all that is left.
 
-Labels are those of docs/proofs/mean_vector.md.
+Labels are those of docs/research/proofs/mean_vector.md.
 """
 
 from __future__ import annotations

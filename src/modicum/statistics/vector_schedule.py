@@ -1,7 +1,7 @@
 """How a mean vector divides its budget: public numbers from a noisy count, nothing else.
 
 All shares are of the whole budget. The proportions were chosen by simulation over the tables of
-benchmarks/vectors.py; docs/proofs/mean_vector.md says what each is for.
+benchmarks/vectors.py; docs/research/proofs/mean_vector.md says what each is for.
 """
 
 from __future__ import annotations

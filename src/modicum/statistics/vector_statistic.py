@@ -1,7 +1,7 @@
 """A vector statistic of a user, which brings its own local sensitivities.
 
-Approximate inverse sensitivity with the whole budget in one draw: docs/proofs/radial.md has the
-proofs.
+Approximate inverse sensitivity with the whole budget in one draw: docs/research/proofs/radial.md
+has the proofs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from modicum.summaries.second_moments import RowsInMemory
 
 _CHECKED_LEVELS = 6
 _CHECKED_ROWS = 3
-# tolerances, k times, by which the k-th radius grows: docs/proofs/radial.md, [radial.3]
+# tolerances, k times, by which the k-th radius grows: docs/research/proofs/radial.md, [radial.3]
 _INFLATION = 4
 _ROUNDING = 2.0**-30  # of the largest number of the range: a mean of 2^23 rows, added in any order
 _LARGEST_TOLERANCE = 1e-3

@@ -359,9 +359,9 @@ def radial_error(radii: ArrayLike, epsilon: Number, *, largest: float, dimension
     """Return the expected distance of an answer from the value, in real numbers.
 
     That of the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2, without a cap),
-    which is a mixture of uniform laws on balls: docs/proofs/radial.md, [radial.7]. The norm, of
-    whatever kind, is the one that radii are in. A ball of radius 0 has no volume: where radii are
-    0, give them the step of a lattice.
+    which is a mixture of uniform laws on balls: docs/research/proofs/radial.md, [radial.7]. The
+    norm, of whatever kind, is the one that radii are in. A ball of radius 0 has no volume: where
+    radii are 0, give them the step of a lattice.
 
     Parameters
     ----------
