@@ -12,7 +12,7 @@ from reproduce.huang2021.measure import (
     show,
     write,
 )
-from reproduce.huang2021.normal import MEANS, OTHERS, RHO, UNEVEN, D, point, spread
+from reproduce.huang2021.normal import MEANS, OTHERS, RHO, UNEVEN, D, in_integers, point, spread
 from reproduce.verdict import Verdict
 
 FACTORS = (20, 65, 110, 155, 200)
@@ -33,7 +33,8 @@ def run(*, quick: bool = False) -> list[Verdict]:
     """Measure, draw and write the page; if quick, only print."""
     found = measure(5, PANELS, UNEVEN, quick=quick, work=6 * D)
     show(found, "R")
-    verdicts = [_steady(found), against_the_best(5, found, (*OTHERS, *TOLD))]
+    verdicts = [_steady(found), in_integers(5, found)]
+    verdicts.append(against_the_best(5, found, (*OTHERS, *TOLD)))
     if not quick:
         write(5, found, "R", ABOUT, verdicts)
     return verdicts

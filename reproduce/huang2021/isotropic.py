@@ -1,12 +1,8 @@
 """What figures 1 and 2 claim: as good as COINPRESS with the best t, wherever the mean is."""
 
-import numpy as np
-
 from reproduce.huang2021.measure import (
     COINPRESS,
-    EXACT,
     WORK,
-    Floats,
     Found,
     Panel,
     against_the_best,
@@ -14,7 +10,15 @@ from reproduce.huang2021.measure import (
     show,
     write,
 )
-from reproduce.huang2021.normal import FEW, OTHERS, PLAIN, across_means, enough_rows
+from reproduce.huang2021.normal import (
+    FEW,
+    OTHERS,
+    PLAIN,
+    across_means,
+    enough_rows,
+    extremes,
+    in_integers,
+)
 from reproduce.verdict import Verdict
 
 
@@ -30,45 +34,24 @@ def run_isotropic(
     """Measure, draw and write the page; if quick, only print."""
     found = measure(number, panels, PLAIN, quick=quick, work=work)
     show(found, across)
-    verdicts = [_as_good(number, found), _shifts(number, found), _in_integers(number, found)]
+    verdicts = [_as_good(number, found), _shifts(number, found), in_integers(number, found)]
     verdicts.append(against_the_best(number, found, OTHERS))
     if not quick:
         write(number, found, across, about, verdicts)
     return verdicts
 
 
-def _extremes(ratios: Floats) -> str:
-    return f"{ratios.min():.2f} to {ratios.max():.2f}"
-
-
 def _as_good(number: int, found: Found) -> Verdict:
     ratio, enough = found.ratio("Shifted-CM", COINPRESS), enough_rows(found)
-    seen = f"{_extremes(ratio[enough])} times the error of the best t"
+    seen = f"{extremes(ratio[enough])} times the error of the best t"
     if not enough.all():
-        seen += f"; {_extremes(ratio[~enough])} times where {FEW}"
+        seen += f"; {extremes(ratio[~enough])} times where {FEW}"
     return Verdict(
         f"Figure {number}",
         "Shifted-CM performs at least as well as COINPRESS with the best t",
         seen,
         f"no ratio above 1.15, but where {FEW}",
         bool(ratio[enough].max() <= 1.15),
-    )
-
-
-def _in_integers(number: int, found: Found) -> Verdict:
-    """The paper's mechanism in integers beside the same in floating-point numbers."""
-    ratio, enough = found.ratio(EXACT, ["Shifted-CM"]), enough_rows(found)
-    mean = float(np.exp(np.log(ratio[enough]).mean()))
-    seen = f"{_extremes(ratio[enough])} times the error, {mean:.2f} in the geometric mean"
-    if not enough.all():
-        seen += f"; up to {ratio[~enough].max():.3g} times where {FEW}"
-    return Verdict(
-        f"Figure {number}",
-        "(not the paper's) in integers, with exact noise, more questions and radii in quarters of "
-        "an octave, Shifted-CM errs as in floating-point numbers",
-        seen,
-        f"no ratio above 1.25, but where {FEW}",
-        bool(ratio[enough].max() <= 1.25),
     )
 
 

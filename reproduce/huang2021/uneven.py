@@ -13,7 +13,7 @@ from reproduce.huang2021.measure import (
     show,
     write,
 )
-from reproduce.huang2021.normal import FEW, OTHERS, UNEVEN, enough_rows
+from reproduce.huang2021.normal import FEW, OTHERS, UNEVEN, enough_rows, in_integers
 from reproduce.verdict import Verdict
 
 
@@ -29,7 +29,7 @@ def run_uneven(
     """Measure, draw and write the page; if quick, only print."""
     found = measure(number, panels, UNEVEN, quick=quick, work=work)
     show(found, across)
-    verdicts = [_better(number, found)]
+    verdicts = [_better(number, found), in_integers(number, found)]
     verdicts.append(against_the_best(number, found, (*OTHERS, *TOLD)))
     if not quick:
         write(number, found, across, about, verdicts)
