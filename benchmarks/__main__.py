@@ -5,9 +5,9 @@ tails, population, spread, locations, robust, smooth, vectors, moments, slopes, 
 groups, crosstab, bulk, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
-quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
-where PySpark is: ``.venv-engines/bin/python -m benchmarks spark``, and that on TPC-H where its
-generator is (``pip install tpchgen-cli``).
+quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
+Spark runs where PySpark is: ``.venv-engines/bin/python -m benchmarks spark``, and that on TPC-H
+where its generator is (``pip install tpchgen-cli``).
 """
 
 import argparse

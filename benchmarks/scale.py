@@ -2,7 +2,7 @@
 
 Partitions are made up, summarised as on a cluster, and merged in the tree that Spark or Dask would
 build. Prints the sizes of what travels, the time of a merge, and whether the answers are those of
-one pass over all rows. The page docs/scale.md quotes it.
+one pass over all rows. The page docs/operate/scale.md quotes it.
 """
 
 import argparse

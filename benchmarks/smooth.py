@@ -105,9 +105,10 @@ def direction(gap: float, dimension: int) -> tuple[float, float]:
 
     A row of norm 1 more or less moves the leading eigenvector of X'X by an angle of at most
     asin(1/G)/2, G the gap of its first two eigenvalues, and the gap by at most 1
-    (docs/proofs/moments.md); angles are at most π/2. The errors are roots of mean squares, of the
-    direction before its norm is made 1 again, in units of sqrt(2), the distance of two orthogonal
-    ones. Scales of d t noises change together: ε = 3 d β + s sqrt(d) (3 + 1) / (2 sqrt(3)).
+    (docs/research/proofs/moments.md); angles are at most π/2. The errors are roots of mean squares,
+    of the direction before its norm is made 1 again, in units of sqrt(2), the distance of two
+    orthogonal ones. Scales of d t noises change together: ε = 3 d β + s sqrt(d) (3 + 1) / (2
+    sqrt(3)).
     """
     gaps = gap - np.arange(math.floor(gap) + 1)
     angles = np.arcsin(1 / np.maximum(gaps, 1)) / 2

@@ -23,7 +23,8 @@ from modicum.signature import asked, dressed, released_as
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
-from modicum.sources.views import View, view_of
+from modicum.sources.view import View
+from modicum.sources.viewed import view_of
 from modicum.statistics.spec import Declaration
 from modicum.tables.description import Description
 from modicum.tables.table_release import Crosstab, ValueCounts

@@ -24,7 +24,7 @@ from modicum.runtime.run import run
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import read_as
-from modicum.sources.views import View
+from modicum.sources.view import View
 from modicum.tables.whole_table import WholeTable
 
 R = TypeVar("R", bound=Record)
@@ -160,7 +160,7 @@ class Curator(Statistics, WholeTable):
         A comparison with a missing value is missing, as in SQL, and such rows are left out. No
         value can make it fail: a division by zero, or the logarithm of what is not positive, is
         missing. The condition is public, and printed on every release: do not write what you learnt
-        from the data. Every expression is described in :doc:`/howto-rows`.
+        from the data. Every expression is described in :doc:`/questions/rows`.
 
         Examples
         --------

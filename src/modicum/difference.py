@@ -3,7 +3,7 @@
 The groups share no rows and their draws are independent, so the errors are. Where the distribution
 of an answer's errors is known, that of the difference is their convolution; of any other answer the
 ends of the two intervals are subtracted, each at the level whose square is asked for
-(docs/proofs/population.md, [population.5]).
+(docs/research/proofs/population.md, [population.5]).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from modicum.runtime.run import Before, row_costs, run_before, run_groups
 from modicum.runtime.steps import Steps
 from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
 from modicum.sources.reader import read_as
-from modicum.sources.views import View
+from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
 
 

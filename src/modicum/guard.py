@@ -23,7 +23,8 @@ from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun
 from modicum.sources.base import Source
 from modicum.sources.reader import check_column
-from modicum.sources.views import View, view_of
+from modicum.sources.view import View
+from modicum.sources.viewed import view_of
 from modicum.version import VERSION
 
 R = TypeVar("R", bound=Record)

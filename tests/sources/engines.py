@@ -14,7 +14,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from modicum.sources import csv, files
+from modicum.cli import completion
+from modicum.sources import copied, csv, files
 from modicum.sources import duckdb as duck
 from modicum.sources.base import Source, open_source
 from modicum.sources.labels import Dictionary, Label
@@ -42,7 +43,7 @@ def table_of(*parts: pa.Array) -> pa.Table:
 def without(*engines: str) -> Iterator[None]:
     """As if these engines were not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (csv, duck, files):
+        for module in (completion, copied, csv, duck, files):
             find = module.find_spec
             patch.setattr(
                 module, "find_spec", lambda name, find=find: None if name in engines else find(name)

@@ -197,7 +197,7 @@ def test_headers_that_are_refused(opened) -> None:
     with pytest.raises(UnsupportedData, match="several"):
         opened("x,x\n1,2\n")
     for empty in ("", "\n\n"):
-        with pytest.raises(SourceError, match=r"^'rows.csv' is empty: a CSV file needs a header$"):
+        with pytest.raises(SourceError, match=r"^'rows.csv' is empty: its first line must"):
             opened(empty)
 
 

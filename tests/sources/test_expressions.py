@@ -15,7 +15,8 @@ import modicum as mo
 from modicum.privacy.unit import Unit
 from modicum.sources.base import open_source
 from modicum.sources.expressions import FUNCTIONS, Leaf, parse
-from modicum.sources.views import View, view_of
+from modicum.sources.view import View
+from modicum.sources.viewed import view_of
 
 NAN = float("nan")
 RNG = np.random.default_rng(7)

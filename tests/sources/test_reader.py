@@ -14,10 +14,11 @@ from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
-from modicum.sources import arrays, reader
+from modicum.sources import arrays, progress, reader
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
-from modicum.sources.reader import check_column, read, watched
+from modicum.sources.progress import watched
+from modicum.sources.reader import check_column, read
 from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.sums import Count
 from tests.sources.engines import TABLES
@@ -191,7 +192,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         now[0] += 0.05
         return now[0]
 
-    monkeypatch.setattr(reader.time, "monotonic", monotonic)
+    monkeypatch.setattr(progress.time, "monotonic", monotonic)
     return now
 
 
@@ -240,9 +241,9 @@ def test_the_line_is_erased_when_reading_stops_early(monkeypatch: pytest.MonkeyP
 def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(reader, "_SILENT_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_SILENT_SECONDS", 0.0)
     modicum.mean(np.arange(200_000.0), within=(-1e9, 1e9), epsilon=1)
-    assert "modicum: reading, 65,000 rows so far" in terminal.getvalue()
+    assert "modicum: reading, 65,000 rows so far (32 %, about 1 s left)" in terminal.getvalue()
 
 
 @pytest.mark.usefixtures("clock")

@@ -126,7 +126,7 @@ def test_columns_of_other_types(make: Any) -> None:
 
 
 def test_how_much_moves() -> None:
-    """The sizes that docs/engines.md names, over the widest table of cells there is."""
+    """The sizes that docs/operate/engines.md names, over the widest table of cells there is."""
     sizes = 2.0 ** np.random.default_rng(1).uniform(-21, 30, size=(60_000, 3))
     source = Cluster([table_of(sizes * [1, -1, 1])])
     budget = mo.zcdp(9)

@@ -15,7 +15,8 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
-from modicum.sources.views import View, view_of
+from modicum.sources.view import View
+from modicum.sources.viewed import view_of
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from tests.sources.engines import TABLES

@@ -21,7 +21,8 @@ from modicum.runtime.steps import Reads
 from modicum.serialise import from_text, to_text
 from modicum.sources.base import open_source
 from modicum.sources.groups import reader_of_groups
-from modicum.sources.views import View, view_of
+from modicum.sources.view import View
+from modicum.sources.viewed import view_of
 from modicum.tables import crosstab as module
 from modicum.tables.crosstab import CellDraws, CellReader
 from modicum.tables.margins import Layout

@@ -152,9 +152,12 @@ def test_ugly_columns_are_described_honestly(table: pd.DataFrame) -> None:
     assert str(found)
     assert json.loads(found.to_json())
     frame = found.frame()
-    for name, truth in (("mean", table.x.mean()), ("median", table.x.median())):
+    present = table.x.dropna()
+    if len(present) < 2:  # nothing to compare with
+        return
+    for name, truth in (("mean", present.mean()), ("median", present.median())):
         row = frame[(frame.column == "x") & (frame.statistic == name)].iloc[0]
-        if row.usable and len(table) > 1 and table.x.notna().any():
+        if row.usable:
             room = row.upper - row.lower  # it may miss now and then
             assert row.lower - room <= truth <= row.upper + room or abs(truth) > 1e300
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import io
 import os
 import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import check, describe, ledger, run, statistics, tables
+from modicum.cli import check, completion, describe, ledger, run, statistics, tables
 from modicum.cli.options import Output, Parser
+from modicum.cli.tasks import by_task, words_of
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.privacy.ledger.store import without_passwords
 from modicum.version import VERSION
 
 _DESCRIPTION = """\
-Differentially private statistics of a Parquet or CSV file, with no bounds to guess.
+Differentially private statistics of a file, with no bounds to guess.
 
-The noise follows the spread of the data. A range that is certain to contain every value, however
-wide, can be given; without one it is found privately.
+The noise follows the spread of the data. A range that is certain to contain every value,
+however wide, can be given; without one it is found privately. Files: .csv and .tsv (.gz,
+.bz2 and .xz too), .parquet, .feather, .arrow, .orc, .xlsx, .dta, .sas7bdat, .xpt, .sav;
+- is standard input.
 """
 
 _PLAN = """\
@@ -28,6 +32,8 @@ No data are read and nothing is spent: give your guess of the spread and the sha
 """
 
 _EXAMPLES = """\
+modicum VERB --help tells the options of a verb.
+
 examples:
   modicum mean people.parquet income --epsilon 1
   modicum sum people.csv income --within=0,1e9 --epsilon 0.5 --json
@@ -61,9 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         2 for bad input, after one line on standard error; 130 if it was interrupted; 1 if nobody
         reads the output.
     """
+    codecs.register_error("modicum", _spelled)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a console that lacks a letter shows "?"
-            stream.reconfigure(errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="modicum")
     try:
         arguments = _parser().parse_args(_words(sys.argv[1:] if argv is None else argv))
         output: Output = arguments.answer(arguments)
@@ -85,6 +92,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0 if output.usable else 3
 
 
+_SPELLED = {
+    "ε": "epsilon", "δ": "delta", "ρ": "rho", "±": "+-", "√": "sqrt", "×": "x", "²": "^2",
+    "−": "-", "–": "-", "…": "...", "≤": "<=", "≥": ">=", "∞": "inf", "’": "'",
+}  # fmt: skip
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """Write letters that a console lacks in others, so that ε = 1 does not read ? = 1."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(_SPELLED.get(each, "?") for each in letters), error.end
+
+
 def _line(message: str) -> str:
     return without_passwords(" ".join(message.split()))
 
@@ -93,18 +114,21 @@ def _parser() -> Parser:
     parser = Parser(
         prog="modicum",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+        usage="modicum VERB FILE ... [options]",
+        epilog=f"{by_task()}\n\n{_EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(
+        metavar="VERB", required=True, help=argparse.SUPPRESS, prog=parser.prog
+    )
     statistics.add_verbs(verbs)
     describe.add_to(verbs)
     tables.add_to(verbs)
     check.add_to(verbs)
     plan = verbs.add_parser(
         "plan",
-        help="predicted error, or the cost that an error needs; reads no data",
+        help=words_of("plan"),
         description=_PLAN,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -113,6 +137,7 @@ def _parser() -> Parser:
     )
     run.add_to(verbs)
     ledger.add_to(verbs)
+    completion.add_to(verbs, parser)
     return parser
 
 
@@ -120,10 +145,12 @@ def _words(argv: Sequence[str]) -> list[str]:
     """Write words as the parser wants them.
 
     ``--within -1e9,1e9`` becomes one word, or argparse takes the value for an option; names of
-    statistics may have ``_``; no words, or ``help``, show the help.
+    statistics may have ``_``; no words, a verb of verbs alone, or ``help`` show the help.
     """
-    if not argv or list(argv) == ["help"]:
-        return ["--help"]
+    if not argv or argv[0] == "help":
+        argv = [*argv[1:], "--help"]
+    if list(argv) in (["plan"], ["ledger"]):
+        argv = [*argv, "--help"]
     verbs = 2 if argv[0] == "plan" else 1
     argv = [*(word.replace("_", "-") for word in argv[:verbs]), *argv[verbs:]]
     words: list[str] = []

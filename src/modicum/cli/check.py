@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from modicum.cli.options import Output, add_csv, opened
+from modicum.cli.options import TABLE, Output, add_csv, opened
+from modicum.cli.tasks import words_of
 from modicum.sources.base import Chunk, Source
+from modicum.sources.copied import PROGRAMS
 from modicum.sources.csv import MARKS, CsvFile, Numbers, PatternCounts
-from modicum.sources.reader import watched
+from modicum.sources.progress import watched
 from modicum.sources.types import conversion, is_number, label_kind
 
 _WARNING = "NOT PRIVATE: exact facts about the data, for whoever keeps them. Do not pass them on."
@@ -27,6 +29,7 @@ _OPTIONS = {
     "thousands apostrophes": {"thousands": "'"},
     "thousands underscores": {"thousands": "_"},
 }
+_SCANS = {".feather": "scan_ipc", ".arrow": "scan_ipc", ".ipc": "scan_ipc"}
 _FLOATS = ".cast(polars.Float64, strict=False)"
 
 
@@ -51,13 +54,17 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "check",
-        help="what the columns of a file hold, for whoever keeps it (not private)",
+        help=words_of("check"),
         description="Tell what each column of a file holds, which cells are not numbers, and what "
         "to write so that they are. This reads the data and is NOT private: it prints exact shares "
         "of cells, for the terminal of whoever keeps the file, but no value of a cell.",
         epilog="example: modicum check people.csv income",
     )
-    parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help=TABLE,
+    )
     parser.add_argument("column", metavar="COLUMN", nargs="?", help="only this one")
     add_csv(parser)
     parser.set_defaults(answer=_answer)
@@ -69,20 +76,25 @@ def _answer(arguments: argparse.Namespace) -> Output:
     if arguments.column is not None:
         source.check_counted(arguments.column)
         names = [arguments.column]
-    path = Path(arguments.file).name
-    if isinstance(source, CsvFile):
+    path = "standard input" if "copy" in arguments else Path(arguments.file).name
+    form = Path(arguments.file).suffix.lower()
+    scan = f"polars.{_SCANS.get(form, 'scan_parquet')}({path!r})"
+    if not isinstance(source, CsvFile):
+        rows, table = _declared(source, names)
+        facts = [form.removeprefix(".").capitalize()]
+    elif form in PROGRAMS:
+        rows, table = _cells(source, names)
+        facts, scan = [f"{form}, read cell by cell"], "a frame of these cells as text"
+    else:
         rows, table = _cells(source, names)
         separator = repr(source.dialect.separator)
         facts = [f"CSV in {source.dialect.encoding}, separator {separator}{written}"]
         facts += source.facts()
-        scan = f"scan_csv({path!r}, separator={separator}, infer_schema=False)"
-    else:
-        rows, table = _declared(source, names)
-        facts, scan = ["Parquet"], f"scan_parquet({path!r})"
+        scan = f"polars.scan_csv({path!r}, separator={separator}, infer_schema=False)"
     lines = [_WARNING, f"{path}: {facts[0]}, {rows:,} rows", *(f"  {each}" for each in facts[1:])]
     lines += _aligned(table)
     if any("polars" in row[-1] for row in table):
-        lines.append(f"polars.col... in Python: pass polars.{scan}.with_columns(...)")
+        lines.append(f"polars.col... in Python: pass {scan}.with_columns(...)")
     return Output("\n".join(lines))
 
 
@@ -151,7 +163,9 @@ def _read(
     source: Source, floats: Sequence[str], counts: Mapping[str, PatternCounts]
 ) -> Iterator[Chunk]:
     chunks = source.chunks([None, *floats], counts)
-    return watched(((len(chunk[None]), chunk) for chunk in chunks), "reading", "rows")
+    return watched(
+        ((len(chunk[None]), chunk) for chunk in chunks), "reading", "rows", source.about_rows
+    )
 
 
 def _kind(counts: PatternCounts) -> str:

@@ -17,6 +17,7 @@ from modicum.cli.options import (
     viewed,
 )
 from modicum.cli.publishing import add_publishing, chosen_publication
+from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 
 
@@ -24,7 +25,7 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "describe",
-        help="all columns of a table: values, missing ones, means, quartiles, frequent labels",
+        help=words_of("describe"),
         description="Describe the columns of a table, all of them if none is named: numbers of "
         "values, shares of missing ones, means and quartiles; with --delta also frequent labels. "
         "They share one budget.",

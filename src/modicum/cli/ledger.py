@@ -16,6 +16,7 @@ from modicum.cli.options import (
     chosen_unit,
     chosen_url,
 )
+from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
@@ -31,7 +32,7 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "ledger",
-        help="budgets that outlive a process: create, show, verify, grant, export, import",
+        help=words_of("ledger"),
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

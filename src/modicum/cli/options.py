@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -15,14 +17,16 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
 from modicum.release import Tail
 from modicum.sources.base import Source, open_source
+from modicum.sources.copied import Copy
 from modicum.sources.files import csv_file
-from modicum.sources.views import View
+from modicum.sources.view import View
 from modicum.statistics.spec import LEAST_LEVEL
 
 T = TypeVar("T")
 LEDGER = "MODICUM_LEDGER"
 ACCOUNT = "MODICUM_ACCOUNT"
 _TABS = {"tab", "\\t"}
+TABLE = "the table: .csv, .parquet, .xlsx and others; - is standard input"
 
 
 class Output(NamedTuple):
@@ -48,10 +52,15 @@ def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:
     return convert
 
 
-_WITHIN = (
-    ", a range that is certain to contain every value, as wide as you like, such as "
-    "--within=-1e9,1e9"
-)
+_REQUIRED = {
+    "--within": ", a range that is certain to contain every value, as wide as you like, such as "
+    "--within=-1e9,1e9",
+    "--q": ", such as --q 0.9",
+    "--trim": ", the share left out on each side, such as --trim 0.05",
+    "--denominator": ", the column to divide by",
+    "--target": ", the column that is explained by the others",
+    "--sd": ", your guess of the standard deviation",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -65,8 +74,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        if "are required" in message and "--within" in message:
-            message += _WITHIN
+        if "are required" in message:
+            message += "".join(how for option, how in _REQUIRED.items() if option in message)
         raise InvalidArgument(f"{message} (see {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -79,7 +88,8 @@ class Parser(argparse.ArgumentParser):
                     self.error(f"unrecognized argument {option}{did_you_mean(option, known)}")
         found, rest = super().parse_known_args(args, namespace)
         if rest:
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
+            several = ": several columns are one word, A,B,..." * ("several" in found)
+            self.error(f"unrecognized arguments: {' '.join(rest)}{several}")
         return found, rest
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -94,7 +104,11 @@ class Parser(argparse.ArgumentParser):
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
     """Add FILE and COLUMN (``"?"``: optional, ``"*"``: any number), and the account to charge."""
-    parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help=TABLE,
+    )
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
     add_csv(parser)
     add_account(parser)
@@ -166,11 +180,24 @@ def opened(arguments: argparse.Namespace) -> Source:
         chosen["columns"] = arguments.columns.split(",")
     if arguments.one_line_rows:
         chosen["multiline"] = False
+    if arguments.file == "-":
+        arguments.copy = _standard_input()
+        arguments.file = arguments.copy.path
     if not chosen:
         return open_source(arguments.file)
-    if arguments.file.lower().endswith(".parquet"):
-        raise InvalidArgument("a Parquet file takes no options of CSV files")
+    form = arguments.file.lower().rpartition(".")[2]
+    if form in {"parquet", "feather", "arrow", "orc", "xlsx", "dta", "sas7bdat", "sav"}:
+        raise InvalidArgument(f"a .{form} file takes no options of CSV files")
     return csv_file(arguments.file, **chosen)
+
+
+def _standard_input() -> Copy:
+    """Copy standard input, for a release may read its data again; Parquet begins with PAR1."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InvalidArgument("- is standard input, and nothing is piped into it")
+    stream = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]
+    suffix = ".parquet" if stream.peek(4)[:4] == b"PAR1" else ".csv"
+    return Copy.of_stream(stream, "standard input", suffix)
 
 
 def add_ledger(parser: argparse._ActionsContainer) -> None:
@@ -438,7 +465,8 @@ def whole(text: str) -> int:
 def _level(text: str) -> float:
     if 0 < (level := _float(text)) < 1:
         return level
-    raise InvalidArgument(f"must lie strictly between 0 and 1, got {text!r}")
+    percent = f": in percent that is {level / 100:g}" if 1 < level < 100 else ""
+    raise InvalidArgument(f"must lie strictly between 0 and 1, got {text!r}{percent}")
 
 
 def _drawn_level(text: str) -> float | None:

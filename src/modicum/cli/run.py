@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from modicum.cli.options import ACCOUNT, Output, add_ledger, chosen_ledger
+from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 from modicum.questions.file import QuestionFile, read
 
@@ -23,7 +24,7 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "run",
-        help="all questions of a file, each charged once; --plan: predicted errors and prices",
+        help=words_of("run"),
         description=_DESCRIPTION,
         epilog="example: modicum run survey.toml --ledger sqlite:///budget.db",
         formatter_class=argparse.RawDescriptionHelpFormatter,

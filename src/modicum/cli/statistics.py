@@ -41,6 +41,7 @@ from modicum.cli.options import (
     whole,
 )
 from modicum.cli.publishing import add_publishing, chosen_publication
+from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.plan.shapes import ShapeName
@@ -51,7 +52,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Release, Tail, assumed_tail
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
-from modicum.sources.views import view_of
+from modicum.sources.viewed import view_of
 from modicum.statistics.registry import STATISTICS
 from modicum.statistics.spec import Declaration, Planned, Row
 
@@ -146,10 +147,11 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
             " A column of text may be counted too; in a CSV file every cell that is not empty "
             "counts, NA as well."
         )
+    purpose = words_of(_command(statistic))
     parser: argparse.ArgumentParser = verbs.add_parser(
         _command(statistic),
-        help=f"{words} of {of}",
-        description=f"Release the {words} of {of}. Missing values are dropped.{about}",
+        help=purpose,
+        description=f"Release the {words} of {of}: {purpose}. Missing values are dropped.{about}",
         epilog=f"example: modicum {_command(statistic)} {statistic.command}",
     )
     add_data(parser, column="?" if statistic.name == "count" else None)
@@ -178,6 +180,8 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         return publication.output(release, _shown(release, arguments), usable=release.usable)
 
     parser.set_defaults(answer=answer)
+    if column == "columns":
+        parser.set_defaults(several=True)
 
 
 def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None:

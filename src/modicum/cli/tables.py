@@ -24,6 +24,7 @@ from modicum.cli.options import (
 )
 from modicum.cli.publishing import add_publishing, chosen_publication
 from modicum.cli.statistics import chosen_keys, keys_as_declared
+from modicum.cli.tasks import words_of
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
@@ -83,7 +84,7 @@ def _verb(
 ) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = verbs.add_parser(
         name,
-        help=what,
+        help=words_of(name),
         description=f"Release {what}.",
         epilog=f"example: modicum {name} {example}",
     )

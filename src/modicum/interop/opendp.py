@@ -69,8 +69,8 @@ def to_opendp(
     Notes
     -----
     What ``honest-but-curious`` asks of a function holds: that close data give close distributions
-    is proved in docs/proofs, and audited; nothing comes of a call but the release, and no error
-    depends on a value. The map depends on the cost alone.
+    is proved in docs/research/proofs, and audited; nothing comes of a call but the release, and no
+    error depends on a value. The map depends on the cost alone.
 
     Examples
     --------

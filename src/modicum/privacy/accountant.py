@@ -3,7 +3,7 @@
 Sources: Dwork and Roth 2014 (basic composition); Bun and Steinke 2016 (pure to zCDP, zCDP to
 approximate); Canonne, Kamath and Steinke 2020 (Corollary 13: the better conversion of zCDP);
 Kairouz, Oh and Viswanath 2015 (what (ε, δ) is dominated by); Rogers, Roth, Ullman and Vadhan 2016
-(filters). The proofs are in docs/proofs/composition.md.
+(filters). The proofs are in docs/research/proofs/composition.md.
 """
 
 from __future__ import annotations

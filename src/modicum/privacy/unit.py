@@ -88,7 +88,7 @@ class Unit:
 
         Group privacy (:meth:`~modicum.privacy.event.Event.per_record`); the δ of a row is rounded
         down. Records in k different groups are seen by k independent draws, whose costs add up: k
-        ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [groups.3]).
+        ε, k ρ, (k ε, k δ) (docs/research/proofs/groups.md, [groups.3]).
         """
         # [unit.6], [groups.2]
         return (

@@ -7,10 +7,9 @@ import inspect
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from modicum.errors import InvalidArgument, SourceError
 from modicum.privacy.ledger.book import Ledger
@@ -24,46 +23,18 @@ from modicum.questions.question import (
     checked_title,
     naming,
 )
+from modicum.questions.questionnaire import Questionnaire, Table
 from modicum.questions.running import QuestionAnswers, answered
-from modicum.sources.base import Source, open_source
 from modicum.sources.files import csv_file
 
 _FIELDS = ("title", "name", "table", "account", "unit", "csv", "publish", "question")
 _UNIT = tuple(inspect.signature(unit_of).parameters)
 _CSV = tuple(inspect.signature(csv_file).parameters)[1:]
-Table = Any
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionFile:
-    """A file of questions, all of whose fields are checked; made by :func:`read`.
-
-    Attributes
-    ----------
-    path : Path
-    name : str
-        Of the file without its ending, or its field ``name``: it is part of every key.
-    title : str or None
-    table : Path or None
-        The table that is asked, relative to the file.
-    account : str or None
-        The account of a ledger that is charged.
-    unit : Unit or None
-        Who is protected; the account has to protect the same.
-    questions : tuple of Question
-    digest : str
-        The SHA-256 of the file.
-    """
-
-    path: Path
-    name: str
-    title: str | None
-    table: Path | None
-    account: str | None
-    unit: Unit | None
-    questions: tuple[Question, ...]
-    digest: str
-    csv: Mapping[str, Any] = field(default_factory=dict)
+class QuestionFile(Questionnaire):
+    """A file of questions, all of whose fields are checked; made by :func:`read`."""
 
     def plan(self) -> QuestionPlans:
         """Predict the errors of the answers, and say their prices; no data are read.
@@ -86,7 +57,7 @@ class QuestionFile:
         Nothing is read of the table but its columns and their types, and nothing is charged.
         Parameters and errors are those of :meth:`run`.
         """
-        return priced(self, self.opened(table), _ledger(ledger), self._account(account))
+        return priced(self, self.opened(table), _ledger(ledger), self.charged(account))
 
     def run(
         self,
@@ -131,28 +102,10 @@ class QuestionFile:
             more than is left (BudgetExceeded), if the ledger or the table cannot be read
             (LedgerError, SourceError). The message names the question and the field.
         """
-        source, book, name = self.opened(table), _ledger(ledger), self._account(account)
+        source, book, name = self.opened(table), _ledger(ledger), self.charged(account)
         folder = self.path.with_name(f"{self.path.stem}-answers") if out is None else Path(out)
         priced(self, source, book, name)
         return answered(self, source, book, name, folder, progress or (lambda _: None))
-
-    def opened(self, table: Table | None = None) -> Source:
-        """Open the table: the one that is given, or that of the file."""
-        if table is None and self.table is None:
-            raise InvalidArgument(f"{self.path.name}, table: it is missing, and no table was given")
-        with naming(f"{self.path.name}, table"):
-            if table is not None:
-                return open_source(table)
-            if not self.csv:
-                return open_source(self.table)
-        with naming(f"{self.path.name}, csv"):
-            return csv_file(str(self.table), **self.csv)
-
-    def _account(self, account: str | None) -> str:
-        found = self.account if account is None else account
-        if found is None:
-            raise InvalidArgument(f"{self.path.name}, account: it is missing, and none was given")
-        return found
 
 
 def read(path: str | os.PathLike[str]) -> QuestionFile:
@@ -161,7 +114,7 @@ def read(path: str | os.PathLike[str]) -> QuestionFile:
     Parameters
     ----------
     path : path
-        A TOML file; :doc:`/howto-questions` describes its fields.
+        A TOML file; :doc:`/operate/question-files` describes its fields.
 
     Returns
     -------

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.plan.shapes import three_digits
@@ -17,10 +17,8 @@ from modicum.privacy.budget import APPROX_KIND, Budget
 from modicum.privacy.event import event_of
 from modicum.questions.pricing import aligned
 from modicum.questions.question import Question, checked_fields
+from modicum.questions.questionnaire import Questionnaire
 from modicum.statistics.contents import PLANNED
-
-if TYPE_CHECKING:
-    from modicum.questions.file import QuestionFile
 
 _NOT_EXPECTED = {"epsilon", "rho", "budget", "error", "unit"}
 
@@ -113,12 +111,12 @@ class QuestionPlans:
         )
 
 
-def planned(file: QuestionFile) -> QuestionPlans:
+def planned(file: Questionnaire) -> QuestionPlans:
     """Plan every question that says what it expects of the data."""
     return QuestionPlans(file.path.name, tuple(_plan(file, each) for each in file.questions))
 
 
-def _plan(file: QuestionFile, question: Question) -> QuestionPlan:
+def _plan(file: Questionnaire, question: Question) -> QuestionPlan:
     if question.statistic not in PLANNED:
         return QuestionPlan(question, None, f"there is none for {question.statistic}")
     if question.expect is None:
@@ -136,7 +134,7 @@ def _plan(file: QuestionFile, question: Question) -> QuestionPlan:
 
 
 def _asked(
-    question: Question, known: Mapping[str, Any], expect: Mapping[str, Any], file: QuestionFile
+    question: Question, known: Mapping[str, Any], expect: Mapping[str, Any], file: Questionnaire
 ) -> dict[str, Any]:
     options = {name: value for name, value in question.options.items() if name in known}
     return {**options, **expect, "budget": question.cost, "unit": file.unit}

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from modicum.charging import cost_of, fitted
 from modicum.errors import BudgetExceeded, InvalidArgument, ModicumError
@@ -21,17 +21,16 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import AccountState, checked_name
 from modicum.privacy.unit import Unit
 from modicum.questions.question import Question, naming
+from modicum.questions.questionnaire import Questionnaire
 from modicum.runtime.query import Query
 from modicum.runtime.run import row_costs
 from modicum.sources.base import Source
 from modicum.sources.groups import check_groups
 from modicum.sources.persons import check_unit
 from modicum.sources.reader import check_column
-from modicum.sources.views import View, view_of
+from modicum.sources.view import View
+from modicum.sources.viewed import view_of
 from modicum.tables.description import Asked
-
-if TYPE_CHECKING:
-    from modicum.questions.file import QuestionFile
 
 _ROUNDED = Fraction(1, 10**9)  # parts of a description are rounded down to units of a ledger
 
@@ -110,7 +109,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def priced(file: QuestionFile, source: Source, ledger: Ledger, account: str) -> QuestionPrices:
+def priced(file: Questionnaire, source: Source, ledger: Ledger, account: str) -> QuestionPrices:
     """Check every question against the schema of a table, and all prices against an account."""
     name = file.path.name
     with naming(f"{name}, account"):

@@ -18,7 +18,7 @@ from modicum.publishing.table import Publishing
 from modicum.release import check_confidence
 from modicum.runtime.query import Query
 from modicum.signature import asked
-from modicum.sources.views import View
+from modicum.sources.view import View
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.spec import find_statistic
 from modicum.summaries.base import Columns

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from modicum.array_release import ArrayRelease
 from modicum.curator import Curator
@@ -22,13 +22,11 @@ from modicum.privacy.ledger.store import without_passwords
 from modicum.publishing.files import write_whole
 from modicum.questions.pricing import aligned
 from modicum.questions.question import Question
+from modicum.questions.questionnaire import Questionnaire
 from modicum.release import Release
 from modicum.sources.base import Source
 from modicum.tables.description import Description
 from modicum.version import VERSION
-
-if TYPE_CHECKING:
-    from modicum.questions.file import QuestionFile
 
 Answer = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease | Description
 State = Literal["answered", "not written", "refused", "not asked"]
@@ -72,7 +70,7 @@ class QuestionAnswers:
 
     Attributes
     ----------
-    file : QuestionFile
+    file : Questionnaire
     account : str
         Which account was charged.
     folder : Path
@@ -81,7 +79,7 @@ class QuestionAnswers:
         In the order of the file: ``question``, ``state``, ``answer`` and ``why``.
     """
 
-    file: QuestionFile
+    file: Questionnaire
     account: str
     folder: Path
     askings: tuple[Asking, ...]
@@ -136,7 +134,7 @@ class QuestionAnswers:
 
 
 def answered(
-    file: QuestionFile,
+    file: Questionnaire,
     source: Source,
     ledger: Ledger,
     account: str,
@@ -166,7 +164,7 @@ def answered(
 
 
 def _asked(
-    file: QuestionFile, curator: Curator, folder: Path, question: Question
+    file: Questionnaire, curator: Curator, folder: Path, question: Question
 ) -> tuple[Asking, bool]:
     """Ask one question, and write its files; whether to go on with the others.
 

@@ -5,7 +5,8 @@ one pass, then all of them are resumed. So together they make no more passes tha
 
 Every group of rows gets the same queries, in the same passes. Every row is in one group at most,
 and a group's releases depend on its rows only. So all groups together are one product mechanism,
-which costs one row what a single group costs it (parallel composition, docs/proofs/groups.md):
+which costs one row what a single group costs it (parallel composition,
+docs/research/proofs/groups.md):
 there is one charge, the cost of one group.
 """
 
@@ -24,7 +25,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Estimate, TranscriptEntry, plain
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Reads, Step, Steps
-from modicum.sources.reader import watched
+from modicum.sources.progress import watched
 from modicum.summaries.base import Read
 
 _ALL: Mapping[str, Fraction] = MappingProxyType({})

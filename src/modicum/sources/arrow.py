@@ -150,10 +150,14 @@ def _open_lists(chunked: Any) -> Source:
 
 
 @opener("pyarrow.dataset.Dataset")
-class _Dataset(StreamSource):
-    def __init__(self, dataset: Any) -> None:
+class ArrowDataset(StreamSource):
+    """A data set of PyArrow, of files that it opens."""
+
+    def __init__(self, dataset: Any, label: str | None = None) -> None:
         schema = dataset.schema
-        super().__init__("pyarrow", schema.names, lambda name: str(schema.field(name).type))
+        super().__init__(
+            "pyarrow", schema.names, lambda name: str(schema.field(name).type), label=label
+        )
         self._dataset = dataset
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:

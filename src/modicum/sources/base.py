@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,8 @@ from modicum.errors import (
 )
 from modicum.sources.labels import Coder, Label, LabelValues, Presence
 from modicum.sources.types import check_number, label_kind
+from modicum.sources.view import View
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
-
-if TYPE_CHECKING:
-    from modicum.sources.views import View
 
 CHUNK = 1 << 16
 """Most rows in a chunk."""
@@ -103,6 +101,10 @@ class Source(ABC):
     def declared(self, column: str) -> str:
         """Return the printed name of a column's declared type, empty if no type is declared."""
         return "" if self._declared is None else self._declared(column)
+
+    def about_rows(self) -> int | None:
+        """Return the number of rows, or about that, if it is cheap to know; not private."""
+        return None
 
     def fetchable(self, _column: str | None) -> Fetchable | None:
         """Return a way to fetch rows of a checked column by their position, if there is one."""
@@ -342,6 +344,9 @@ class MemorySource(Source):
         """Open a single column of numbers, whose declared type is checked."""
         check_number(engine, declared, None)
         return cls(engine, rows, lambda _: column, alias=alias)
+
+    def about_rows(self) -> int:
+        return self._rows
 
     def fetchable(self, column: str | None) -> Fetchable:
         return _MemoryRows(self._open(column), self._rows, self._label)

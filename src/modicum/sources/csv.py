@@ -18,6 +18,7 @@ the reader here. Only the time differs between the two.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -115,7 +116,7 @@ class CsvFile(StreamSource):
 
     Where values are counted, a column is read under another name, as labels: a cell that is not a
     number has a value too. Error messages call the file ``name``; ``columns`` are the names of the
-    columns of a file without a header.
+    columns of a file without a header. ``keep`` is held as long as the file may be read.
     """
 
     def __init__(
@@ -125,8 +126,11 @@ class CsvFile(StreamSource):
         dialect: Dialect,
         numbers: Numbers,
         columns: Sequence[str] | None = None,
+        *,
+        keep: object = None,
     ) -> None:
         self._path = path
+        self._keep = keep
         self.dialect = dialect
         self.numbers = numbers
         self._headed = columns is None
@@ -221,6 +225,13 @@ class CsvFile(StreamSource):
             return query_count(self._scan())
         return sum(1 for _ in self._body())
 
+    def about_rows(self) -> int | None:
+        """By the length of the first lines."""
+        with Path(self._path).open("rb") as file:
+            first = file.read(1 << 20)
+            lines = first.count(b"\n")
+            return lines and os.fstat(file.fileno()).st_size * lines // len(first)
+
     def _body(self) -> Iterator[list[str]]:
         rows = read_rows(self._path, self.dialect)
         if self._headed:
@@ -259,7 +270,7 @@ def _header(path: str, name: str, dialect: Dialect) -> list[str]:
             raise SourceError(f"{name!r} is in UTF-16: save it as UTF-8")
     header = next((row for row in read_rows(path, dialect) if row), None)
     if header is None:
-        raise SourceError(f"{name!r} is empty: a CSV file needs a header")
+        raise SourceError(f"{name!r} is empty: its first line must name the columns")
     return header
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from modicum.errors import InvalidArgument, SourceError
-from modicum.sources.arrow import arrow_batches
+from modicum.sources.arrow import ArrowDataset, arrow_batches
 from modicum.sources.base import (
     Source,
     StreamSource,
@@ -22,6 +22,7 @@ from modicum.sources.base import (
     opener,
     suppress_warnings,
 )
+from modicum.sources.copied import PROGRAMS, UNPACK, Copy
 from modicum.sources.csv import CsvFile, Numbers
 from modicum.sources.csv_rows import Dialect
 from modicum.sources.duckdb import DuckRelation
@@ -31,21 +32,17 @@ from modicum.sources.types import is_number, label_kind
 T = TypeVar("T")
 _BATCH = 1 << 17  # rows of a Parquet file
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_ARROW = {".feather": "feather", ".arrow": "feather", ".ipc": "feather", ".orc": "orc"}
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/?/", re.IGNORECASE)
 _READERS = {
-    ("xlsx", "xlsm", "xls", "ods"): "a spreadsheet: in Python pass pandas.read_excel({0!r})",
-    ("dta",): "a file of Stata: in Python pass pandas.read_stata({0!r})",
-    ("sas7bdat", "xpt"): "a file of SAS: in Python pass pandas.read_sas({0!r})",
-    ("sav", "zsav"): "a file of SPSS: in Python pass pandas.read_spss({0!r})",
-    ("rds", "rdata", "rda"): "a file of R: write it with arrow::write_parquet or write.csv there",
-    ("feather", "arrow", "ipc"): (
-        'a Feather file: in Python pass pyarrow.dataset.dataset({0!r}, format="feather")'
+    ("xls", "xlsb", "ods"): (
+        "an old or open spreadsheet: save it as .xlsx, or in Python pass pandas.read_excel({0!r})"
     ),
-    ("orc",): 'an ORC file: in Python pass pyarrow.dataset.dataset({0!r}, format="orc")',
+    ("rds", "rdata", "rda"): "a file of R: write it with arrow::write_parquet or write.csv there",
     ("json",): "a JSON file: in Python pass pandas.read_json({0!r})",
     ("jsonl", "ndjson"): "a file of JSON lines: in Python pass polars.scan_ndjson({0!r})",
     ("gz", "bz2", "xz", "zst", "zip", "7z", "tar", "tgz"): (
-        "compressed: unpack it first, for it is read more than once"
+        "compressed: unpack it first; only .csv and .tsv are unpacked here, of gz, bz2 and xz"
     ),
     ("db", "sqlite", "sqlite3"): (
         "a file of SQLite: in Python pass ibis.sqlite.connect({0!r}).table(NAME)"
@@ -61,7 +58,7 @@ _ADVICE = {suffix: line for suffixes, line in _READERS.items() for suffix in suf
 
 @opener("builtins.str", "os.PathLike")
 def _open_path(path: str | os.PathLike[str]) -> Source:
-    """Open a .parquet, .csv or .tsv file, or all Parquet files of a folder or pattern.
+    """Open a file by the end of its name, or all Parquet files of a folder or pattern.
 
     Which files there are, and their schemas, count as public. Folder names such as ``year=2024``
     make no columns.
@@ -70,9 +67,24 @@ def _open_path(path: str | os.PathLike[str]) -> Source:
     suffixes = {Path(file).suffix.lower() for file in files}
     if suffixes == {".parquet"}:
         return guarded(repr(name), lambda: _open_parquet(files, repr(name)))
-    if len(files) == 1 and suffixes <= set(_SEPARATORS):
-        return csv_file(files[0])
+    if len(files) == 1:
+        suffix = suffixes.pop()
+        if _text_suffix(files[0]) in _SEPARATORS:
+            return csv_file(files[0])
+        if suffix in PROGRAMS:
+            copy = Copy.of_table(files[0], repr(name))
+            return guarded(
+                repr(name), lambda: CsvFile(copy.path, name, Dialect(), Numbers(), keep=copy)
+            )
+        if suffix in _ARROW:
+            return guarded(repr(name), lambda: _open_arrow(files[0], _ARROW[suffix], repr(name)))
     raise _unknown_format(name)
+
+
+def _text_suffix(path: str) -> str:
+    """The end of a name, without that of what compressed the file."""
+    whole = Path(path.lower())
+    return Path(whole.stem).suffix if whole.suffix in UNPACK else whole.suffix
 
 
 def csv_file(
@@ -93,7 +105,8 @@ def csv_file(
     Parameters
     ----------
     path : str or path
-        One file, whatever its name ends in.
+        One file, whatever its name ends in. What ends in ``.gz``, ``.bz2`` or ``.xz`` is unpacked
+        into a temporary file first.
     separator : str, optional
         What stands between cells: one ASCII character. By default a comma, and a tab if the name
         ends in ``.tsv`` or ``.tab``.
@@ -135,10 +148,14 @@ def csv_file(
     if len(files) != 1:
         raise InvalidArgument(f"{name!r} must name one file")
     if separator is None:
-        separator = _SEPARATORS.get(Path(files[0]).suffix.lower(), ",")
+        separator = _SEPARATORS.get(_text_suffix(files[0]), ",")
     dialect = Dialect(separator, encoding, multiline)
     numbers = Numbers(decimal, thousands)
-    return guarded(repr(name), lambda: CsvFile(files[0], name, dialect, numbers, columns))
+    copy, read = None, files[0]
+    if Path(read).suffix.lower() in UNPACK:
+        copy = Copy.of_packed(read, repr(name))
+        read = copy.path
+    return guarded(repr(name), lambda: CsvFile(read, name, dialect, numbers, columns, keep=copy))
 
 
 def found_files(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
@@ -202,7 +219,8 @@ def _unknown_format(name: str) -> InvalidArgument:
     if advice is not None:
         return InvalidArgument(f"{name!r} is {advice.format(name)}")
     return InvalidArgument(
-        f"{name!r} must name one .csv or .tsv file, or Parquet files that end in .parquet"
+        f"{name!r} must name one file whose end is known, such as .csv, .tsv or .xlsx, or Parquet "
+        "files that end in .parquet"
     )
 
 
@@ -248,6 +266,9 @@ class _ParquetFiles(StreamSource):
             if label_kind(str(schema.field(name).type)) != label_kind(str(first)):
                 raise SourceError(f"not all files of {self._label} declare {name!r} alike")
 
+    def about_rows(self) -> int | None:
+        return self._count()
+
     def _count(self) -> int:
         read_metadata = import_module("pyarrow.parquet").read_metadata
         return sum(read_metadata(path).num_rows for path in self._files)
@@ -264,6 +285,13 @@ def _open_parquet(files: Sequence[str], label: str) -> Source:
     raise SourceError(
         f"reading {label} needs PyArrow, Polars or DuckDB: pip install 'modicum[arrow]'"
     )
+
+
+def _open_arrow(path: str, form: str, label: str) -> Source:
+    if find_spec("pyarrow") is None:
+        raise SourceError(f"reading {label} needs PyArrow: pip install 'modicum[arrow]'")
+    dataset = import_module("pyarrow.dataset").dataset(path, format=form)
+    return ArrowDataset(dataset, label)
 
 
 def _open_with_duckdb(files: list[str], label: str) -> Source:

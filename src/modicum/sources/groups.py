@@ -328,9 +328,9 @@ class PersonGroups(GroupReader):
     """Reads one record of each person in each group, in at most ``unit.groups`` groups of each.
 
     A random choice that looks at one person's groups alone decides which of them count;
-    docs/proofs/groups.md proves that it bounds a person's share, [groups.3]. The choice is made
-    once, at the first pass, and holds for all columns and passes. A person has a group if they have
-    a row with its key, whatever its values.
+    docs/research/proofs/groups.md proves that it bounds a person's share, [groups.3]. The choice is
+    made once, at the first pass, and holds for all columns and passes. A person has a group if they
+    have a row with its key, whatever its values.
 
     The unit has ``combine``. Rows with other keys, or no key, are dropped before anything else. A
     rule may keep some rows of each person in each group, in place of one record.

@@ -1,8 +1,8 @@
 """Tables of persons who own many rows: bounded before any statistic sees them.
 
 A statistic sees records, not rows: at most m rows of each person, or one record a person. The
-privacy unit decides which, or the question if the unit names a column alone; docs/proofs/unit.md
-proves that the rule bounds a person's share. See [unit.1].
+privacy unit decides which, or the question if the unit names a column alone;
+docs/research/proofs/unit.md proves that the rule bounds a person's share. See [unit.1].
 """
 
 from __future__ import annotations

@@ -9,14 +9,10 @@ row only, so a row more or less is a record more or less.
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
-import time
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,10 +22,9 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources.arrays import BLOCK, MatrixSource
 from modicum.sources.base import Chunk, Floats, Source, suppress_warnings
+from modicum.sources.progress import watched
+from modicum.sources.view import View
 from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Sensitive
-
-if TYPE_CHECKING:
-    from modicum.sources.views import View
 
 Column = str | Columns | None
 C = TypeVar("C", bound=Column)
@@ -110,7 +105,7 @@ def _feed(source: Source, readers: dict[Column, list[Accumulator[Any]]]) -> None
         if isinstance(column, Columns):
             for accumulator in accumulators:
                 accumulator.update(np.empty((0, width_of(source, column))))
-    for chunk in watched(_chunks(source, list(readers)), "reading", "rows"):
+    for chunk in watched(_chunks(source, list(readers)), "reading", "rows", source.about_rows):
         for column, accumulators in readers.items():
             for part in _parts(chunk, column):
                 for accumulator in accumulators:
@@ -258,47 +253,3 @@ def width_of(source: Source, columns: Columns) -> int:
     if columns.names is not None:
         return len(columns.names)
     return source.width if isinstance(source, MatrixSource) else 1
-
-
-_SILENT_SECONDS = 2.0
-_PERIOD = 0.25
-
-
-def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T]:
-    """Pass items on, and show how far the reading is on the terminal of whoever holds the data.
-
-    It is a line on standard error, from the third second on and only if that is a terminal; it is
-    erased at the end, so no log keeps it. The number of rows is rounded down to two digits. Only
-    the main thread shows it: the parts of a table may be read in many threads at once.
-    ``MODICUM_PROGRESS=off`` turns it off. Each item comes with how much it counts.
-    """
-    stream = sys.stderr
-    main = threading.current_thread() is threading.main_thread()
-    off = os.environ.get("MODICUM_PROGRESS") == "off"
-    if off or not main or stream is None or not stream.isatty():
-        for _, item in items:
-            yield item
-        return
-    total, shown, due = 0, "", time.monotonic() + _SILENT_SECONDS
-    try:
-        for amount, item in items:
-            total += amount
-            if time.monotonic() >= due:
-                due = time.monotonic() + _PERIOD
-                text = f"modicum: {doing}, {_rounded(total):,} {what} so far"
-                print("\r" + text.ljust(len(shown)), end="", file=stream, flush=True)
-                shown = text
-            yield item
-    finally:
-        if shown:
-            print("\r" + " " * len(shown), end="\r", file=stream, flush=True)
-
-
-def _rounded(number: int) -> int:
-    """Round down to two digits.
-
-    >>> [_rounded(n) for n in (0, 7, 99, 12_345, 999_999)]
-    [0, 7, 99, 12000, 990000]
-    """
-    zeros: int = 10 ** max(0, len(str(number)) - 2)
-    return number // zeros * zeros

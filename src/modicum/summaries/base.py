@@ -392,8 +392,8 @@ class Quantiser:
     lies in [2^52, 2^53] step, where one step is one unit in the last place, so the bits of y, taken
     as an integer, are the bits of M plus the lattice integer. Outside, they are still in order for
     y >= 0 and negative for y < 0, so clamping bits to the bits of the range's ends is clamping x.
-    The bits of a NaN lie beyond those of every number (docs/proofs/summaries.md, [summaries.1],
-    [summaries.2], [summaries.3]).
+    The bits of a NaN lie beyond those of every number (docs/research/proofs/summaries.md,
+    [summaries.1], [summaries.2], [summaries.3]).
     """
 
     __slots__ = ("_buffer", "_magic", "_read", "first", "last", "zero")

@@ -3,7 +3,7 @@
 Least squares is where these gradients add up to zero, so their sum at another fit says how far away
 that is, once the products of coordinates are known. Coordinates are the constant 1 and the row
 along released directions, in which rows are about one standard deviation long. All is a function of
-one row, and exact up to the last product: docs/proofs/regression.md, [regression.4] to
+one row, and exact up to the last product: docs/research/proofs/regression.md, [regression.4] to
 [regression.7].
 """
 

@@ -133,7 +133,7 @@ class TailsPass(Accumulator["TailSummary"]):
             return
         # A row sums to ROW * zero plus the sum of its integers, modulo 2^64. That sum is at most
         # 2^62 in size once foreign bits are out, so the difference is exact ([summaries.4] of
-        # docs/proofs/summaries.md).
+        # docs/research/proofs/summaries.md).
         sums = bits.reshape(-1, ROW).sum(axis=1)
         sums -= self._row_of_zeros
         if len(foreign):

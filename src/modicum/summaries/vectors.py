@@ -3,8 +3,8 @@
 Vectors are measured from a public point in public units, and clipped to integers of bounded norm.
 Each row is handled by itself, and gives the same result whatever rows stand beside it. Numbers are
 changed one by one in float64. A sum over a row is used only where it is exact, or only as far as no
-order of summation could change what follows (docs/proofs/mean_vector.md, [mean_vector.8] to
-[mean_vector.11]).
+order of summation could change what follows (docs/research/proofs/mean_vector.md, [mean_vector.8]
+to [mean_vector.11]).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Counts of very many keys, from a table to a file: columns in place of an object a key.
 
 Each row of the file is a key, a count with noise, and an interval. All keys together cost what one
-costs (docs/proofs/bulk.md), so there is one charge. It is charged before the first draw, and the
-file appears under its name when it is whole, and after the ledger has recorded its digest [bulk.8].
+costs (docs/research/proofs/bulk.md), so there is one charge. It is charged before the first draw,
+and the file appears under its name when it is whole, and after the ledger has recorded its digest
+[bulk.8].
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 A sum is read between bounds that are found for all cells together, by the steps of the statistic
 itself. Its last draw is made for the table in place of one number. The proofs are in
-docs/proofs/crosstab.md.
+docs/research/proofs/crosstab.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from modicum.runtime.steps import Reads, Steps, draw
 from modicum.sources.groups import GroupReader, check_groups, reader_of_groups
 from modicum.sources.persons import together
 from modicum.sources.reader import RemoteSource, read_as
-from modicum.sources.views import View
+from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
 from modicum.statistics.sum import LAST_DRAW
 from modicum.status import OK

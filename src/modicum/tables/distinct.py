@@ -1,4 +1,7 @@
-"""How many different labels a column has: one draw (docs/proofs/crosstab.md, [crosstab.8])."""
+"""How many different labels a column has: one draw.
+
+docs/research/proofs/crosstab.md has the proof, [crosstab.8].
+"""
 
 from __future__ import annotations
 

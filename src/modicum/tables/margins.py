@@ -3,7 +3,7 @@
 Cells and sums of cells are measured with independent noise of known laws. The best linear unbiased
 estimate of the cells given all of it, and the sums of these cells, add up by construction. Nothing
 here sees data: everything follows from released numbers and public parameters
-(docs/proofs/crosstab.md).
+(docs/research/proofs/crosstab.md).
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ from modicum.sources.groups import count_keys, labels_of, reader_of_groups
 from modicum.sources.labels import Coder, Label
 from modicum.sources.persons import TableReader, check_unit, made_of
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
-from modicum.sources.views import View, view_of
+from modicum.sources.view import View
+from modicum.sources.viewed import view_of
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 

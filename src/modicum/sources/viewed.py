@@ -2,14 +2,14 @@
 
 A view makes of each row of a table at most one row, and what it makes depends on that row and on
 public text alone. So a row more or less of the table is at most a row more or less of the view
-[view.1], and the rows of a person stay those of that person [view.2]. docs/proofs/view.md has the
-proofs.
+[view.1], and the rows of a person stay those of that person [view.2]. docs/research/proofs/view.md
+has the proofs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,99 +20,27 @@ from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
 from modicum.sources.base import Chunk, Floats, Key, Source, rows_of
-from modicum.sources.expressions import Expression, Leaf, Matches, parse
+from modicum.sources.expressions import Leaf, Matches
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
+from modicum.sources.view import View
 from modicum.summaries.base import Fetchable, Read
 
 _DERIVED = "float64"  # the declared type of a column that is made
 
 
-@dataclass(frozen=True)
-class View:
-    """What makes one table of another: a condition on rows, or columns, as text.
-
-    ``joined`` are columns that are read together as one column of labels, which are tuples; it has
-    their names, with commas.
-
-    Examples
-    --------
-    >>> print(View("age >= 18")), print(View(None, (("bmi", "kg / m ** 2"),)))
-    where age >= 18
-    with bmi = kg / m ** 2
-    (None, None)
-    """
-
-    condition: str | None
-    columns: tuple[tuple[str, str], ...] = ()
-    joined: tuple[str, ...] = ()
-
-    @property
-    def joint(self) -> str | None:
-        """The column of joined labels."""
-        return ", ".join(self.joined) or None
-
-    @property
-    def where(self) -> Expression | None:
-        """The condition."""
-        return None if self.condition is None else parse(self.condition)
-
-    @property
-    def made(self) -> Mapping[str, Expression]:
-        """The columns that are made."""
-        return {name: parse(text) for name, text in self.columns}
-
-    def only(self, names: Sequence[str]) -> View:
-        """Leave out the columns that are not asked for."""
-        made = tuple(each for each in self.columns if each[0] in names)
-        return View(self.condition, made, self.joined if self.joint in names else ())
-
-    def needs(self, names: Sequence[str]) -> list[str]:
-        """Return the columns of the table that are read for some of the view."""
-        made = self.made
-        names = self._apart(names)
-        needed = dict.fromkeys(name for name in names if name not in made)
-        read = [made[name] for name in names if name in made]
-        if self.where is not None:
-            read.append(self.where)
-        for expression in read:
-            needed |= dict.fromkeys(sorted(leaf.name for leaf in expression.leaves))
-        return list(needed)
-
-    def labels(self, names: Sequence[str]) -> list[str]:
-        """Return the columns of the table that may be read as labels, if some of the view are."""
-        leaves = [leaf for each in self._expressions for leaf in each.leaves]
-        tested = {leaf.name for leaf in leaves if leaf.read != "number"}
-        return [*(name for name in self._apart(names) if name not in self.made), *sorted(tested)]
-
-    def _apart(self, names: Sequence[str]) -> list[str]:
-        """Name the columns that are joined, in place of what they are joined to."""
-        apart = [name for name in names if name != self.joint]
-        return apart if len(apart) == len(names) else [*apart, *self.joined]
-
-    @property
-    def _expressions(self) -> list[Expression]:
-        return [*self.made.values(), *([self.where] if self.where is not None else [])]
-
-    def check(self, source: Source, unit: Unit) -> None:
-        """Check by the schema that it can be made of a table."""
-        if not source.is_table:
-            raise InvalidArgument(
-                "rows are chosen, and columns made, of a table with named columns"
-            )
-        for name, _ in self.columns:
-            if name in {unit.column, unit.order_by}:
-                raise InvalidArgument(f"column {name!r} says whose the rows are: it stays as it is")
-        for name in self.joined:
-            source.check_label(name)
-        for expression in self._expressions:
-            for leaf in expression.leaves:
-                _check_leaf(source, leaf)
-
-    def __str__(self) -> str:
-        if self.condition is not None:
-            return f"where {self.condition}"
-        return "with " + ", ".join(f"{name} = {text}" for name, text in self.columns)
+def check_view(source: Source, view: View, unit: Unit) -> None:
+    """Check by the schema that a view can be made of a table."""
+    if not source.is_table:
+        raise InvalidArgument("rows are chosen, and columns made, of a table with named columns")
+    for name, _ in view.columns:
+        if name in {unit.column, unit.order_by}:
+            raise InvalidArgument(f"column {name!r} says whose the rows are: it stays as it is")
+    for name in view.joined:
+        source.check_label(name)
+    for expression in view.expressions:
+        for leaf in expression.leaves:
+            _check_leaf(source, leaf)
 
 
 def _check_leaf(source: Source, leaf: Leaf) -> None:
@@ -136,7 +64,7 @@ def _check_leaf(source: Source, leaf: Leaf) -> None:
 
 def view_of(source: Source, view: View, unit: Unit) -> Source:
     """Return the view of a table, wherever its rows are; its text and the schema are checked."""
-    view.check(source, unit)
+    check_view(source, view, unit)
     if isinstance(source, RemoteSource):
         return RemoteView(source, view)
     return LocalView(source, view)

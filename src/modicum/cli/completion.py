@@ -1,0 +1,58 @@
+"""The verb ``completion``: a script that completes the words of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from modicum.cli.options import Output
+from modicum.cli.tasks import words_of
+from modicum.errors import InvalidArgument
+
+_SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
+_FILES = {"file", "keys_file", "out", "to", "publish", "table", "questions"}
+_ABOUT = """\
+Print a script that completes verbs, options and file names when Tab is pressed. Load it
+where the shell starts, and again after an update.
+"""
+_EXAMPLES = """\
+examples:
+  bash   modicum completion bash > ~/.local/share/bash-completion/completions/modicum
+  zsh    modicum completion zsh > ~/.zfunc/_modicum   (with fpath+=~/.zfunc before compinit)
+  fish   modicum completion fish > ~/.config/fish/completions/modicum.fish
+"""
+
+
+def add_to(verbs: Any, whole: argparse.ArgumentParser) -> None:
+    """Add the verb; ``whole`` is the parser of all verbs."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "completion",
+        help=words_of("completion"),
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("shell", metavar="SHELL", choices=_SHELLS, help=", ".join(_SHELLS))
+    parser.set_defaults(answer=lambda arguments: _script(whole, arguments.shell))
+
+
+def _script(whole: argparse.ArgumentParser, shell: str) -> Output:
+    if find_spec("shtab") is None:
+        raise InvalidArgument("completion needs shtab: pip install 'modicum[completion]'")
+    shtab = import_module("shtab")
+    for action in _actions(whole):
+        if action.dest in _FILES and action.choices is None:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    return Output(str(shtab.complete(whole, shell)).rstrip())
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:  # noqa: SLF001 -- argparse tells nobody else
+        yield action
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            action.help = None  # what is suppressed is not completed
+            for each in action.choices.values():
+                yield from _actions(each)

@@ -1,0 +1,67 @@
+"""What a file of questions says, with all of its fields checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from modicum.errors import InvalidArgument
+from modicum.privacy.unit import Unit
+from modicum.questions.question import Question, naming
+from modicum.sources.base import Source, open_source
+from modicum.sources.files import csv_file
+
+Table = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Questionnaire:
+    """Questions of one table and one account, all of whose fields are checked.
+
+    Attributes
+    ----------
+    path : Path
+    name : str
+        Of the file without its ending, or its field ``name``: it is part of every key.
+    title : str or None
+    table : Path or None
+        The table that is asked, relative to the file.
+    account : str or None
+        The account of a ledger that is charged.
+    unit : Unit or None
+        Who is protected; the account has to protect the same.
+    questions : tuple of Question
+    digest : str
+        The SHA-256 of the file.
+    """
+
+    path: Path
+    name: str
+    title: str | None
+    table: Path | None
+    account: str | None
+    unit: Unit | None
+    questions: tuple[Question, ...]
+    digest: str
+    csv: Mapping[str, Any] = field(default_factory=dict)
+
+    def opened(self, table: Table | None = None) -> Source:
+        """Open the table: the one that is given, or that of the file."""
+        if table is None and self.table is None:
+            raise InvalidArgument(f"{self.path.name}, table: it is missing, and no table was given")
+        with naming(f"{self.path.name}, table"):
+            if table is not None:
+                return open_source(table)
+            if not self.csv:
+                return open_source(self.table)
+        with naming(f"{self.path.name}, csv"):
+            return csv_file(str(self.table), **self.csv)
+
+    def charged(self, account: str | None = None) -> str:
+        """Name the account: the one that is given, or that of the file."""
+        found = self.account if account is None else account
+        if found is None:
+            raise InvalidArgument(f"{self.path.name}, account: it is missing, and none was given")
+        return found
