@@ -159,7 +159,8 @@ class FoundBlocks(KeyBlocks):
 def whole_counts(column: Any) -> Integers:
     """Return integers of 0 to 2^53 from a column of integers; a missing one is 0 [bulk.3]."""
     counts = column.fill_null(0).to_numpy(zero_copy_only=False)
-    bounded: Integers = np.clip(counts, 0, LARGEST).astype(np.int64)
+    wide = counts if counts.dtype == np.uint64 else counts.astype(np.int64)
+    bounded: Integers = np.clip(wide, 0, LARGEST).astype(np.int64)
     return bounded
 
 
