@@ -47,7 +47,9 @@ _RENAMED = {
 _RENAMED_SINCE: Mapping[Any, str] = {
     "Entry": "TranscriptEntry",
     "Frame": "Scaling",
+    "HeldColumns": "ColumnState",
     "frame": "scaling",
+    "held": "state",
     "OwnVectorErrorModel": "VectorStatisticErrorModel",
 }
 
@@ -179,11 +181,11 @@ def _completed(name: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
     """Add what releases did not hold yet when a ledger wrote them."""
     if "status" in content and "code" not in content:
         return {**content, "code": "ok" if content["status"] == "ok" else "few_records"}
-    if name in {"ListedFit", "Moments"} and "held" not in content:
+    if name in {"ListedFit", "Moments"} and not {"held", "state"} & content.keys():
         width = len(content["labels"]["tuple"])
         nothing = {"tuple": [False] * width}, {"tuple": [0] * width}
-        held = {"missed": nothing[0], "sure": True, "far": nothing[1], "deviation": 1.0}
-        return {**content, "held": {"HeldColumns": {**held, "norm": "l1", "rows": 1}}}
+        state = {"missed": nothing[0], "sure": True, "far": nothing[1], "deviation": 1.0}
+        return {**content, "state": {"ColumnState": {**state, "norm": "l1", "rows": 1}}}
     if name == "QuantilesErrorModel" and content["counted"] is not None:
         counted = content["counted"]["CellCounts"]
         if "edges" not in counted:  # cells were of the records on the points and between them

@@ -11,7 +11,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.regression import listed_fit
-from modicum.statistics.standardised import HeldColumns, StandardisedColumns
+from modicum.statistics.standardised import ColumnState, StandardisedColumns
 from modicum.summaries.base import Columns
 from modicum.summaries.second_moments import Scaling
 
@@ -92,9 +92,9 @@ def fitted(data: np.ndarray, scaling: Scaling, event: Event, seed: str) -> np.nd
     labels = tuple(map(str, range(data.shape[1])))
     split = BudgetSplit(event)
     norm, zeros = "l2" if split.concentrated else "l1", (0,) * len(labels)
-    held = HeldColumns((False,) * len(labels), True, zeros, 1.0, norm, len(data))
+    state = ColumnState((False,) * len(labels), True, zeros, 1.0, norm, len(data))
     scaled = StandardisedColumns(
-        Columns(), LATTICE, split, labels, len(data), scaling, held, Fraction(0), False
+        Columns(), LATTICE, split, labels, len(data), scaling, state, Fraction(0), False
     )
     steps, entropy = listed_fit(scaled), SeededEntropy(seed)
     step = next(steps)

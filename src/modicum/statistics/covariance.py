@@ -217,7 +217,7 @@ class _OfCovariance(OfMoments):
     def columns_status(self, what: str = "covariance 0 with all", none: Status = NOTHING) -> Status:
         """Say which columns are lost in the noise, and ``what`` they have; ``none``: all are."""
         moments = self.moments
-        return moments.held.status(moments.labels, moments.seen(SEEN), what, none)
+        return moments.state.status(moments.labels, moments.seen(SEEN), what, none)
 
     @property
     def _kept(self) -> NDArray[np.bool_]:
@@ -226,7 +226,7 @@ class _OfCovariance(OfMoments):
         With one half-width for all columns their noise is the same, and all of them together may
         show a direction that none shows by itself.
         """
-        return ~self.moments.held.lost if self.moments.common else self.moments.seen(SEEN)
+        return ~self.moments.state.lost if self.moments.common else self.moments.seen(SEEN)
 
     @property
     def _squares(self) -> Floats:
@@ -248,7 +248,7 @@ class CovarianceErrorModel(_OfCovariance):
         """Intervals for the covariances of all rows, all at once by the union bound."""
         center, noisy, width = self.matrix, self._noisy, self._widths(level, tail)
         # A column that is not seen has a released 0 in place of its noisy covariances.
-        free = self.moments.held.unbounded if tail is not None else self.moments.held.lost
+        free = self.moments.state.unbounded if tail is not None else self.moments.state.lost
         width[free], width[:, free] = np.inf, np.inf
         low, high = np.minimum(noisy - width, center), np.maximum(noisy + width, center)
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
@@ -339,8 +339,8 @@ class ComponentsErrorModel(_OfCovariance):
     def distance(self, level: float, tail: float | None) -> float:
         """Bound on the largest eigenvalue of the difference to the covariance of all rows."""
         moments = self.moments
-        held = moments.held
-        if (held.lost if tail is None else held.unbounded).any():
+        state = moments.state
+        if (state.lost if tail is None else state.unbounded).any():
             return math.inf
         chance = 1 - level
         apart = self._noise_within((1 - CHANCE_COUNTED) * chance)

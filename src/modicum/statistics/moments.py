@@ -40,7 +40,7 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.spec import Chosen, Row
 from modicum.statistics.standardised import (
     COUNTED,
-    HeldColumns,
+    ColumnState,
     StandardisedColumns,
     noise_quantile,
 )
@@ -102,7 +102,7 @@ class Moments:
     labels: tuple[str, ...]
     lattice: Lattice
     scaling: Scaling
-    held: HeldColumns
+    state: ColumnState
     count: int
     norm: Norm
     sums: tuple[int, ...]
@@ -159,7 +159,7 @@ class Moments:
         }
         if self.cut is not None:
             found |= {"share_shrunk": self.beyond, "rows_cut_off": self.cut.outside}
-        return found | {"share_far": self.held.share_far}
+        return found | {"share_far": self.state.share_far}
 
     def scatter_noise(self, rows: Floats | float = 0.0) -> Floats:
         """Standard deviations of the noise of :attr:`scatter`, to first order.
@@ -182,7 +182,7 @@ class Moments:
         """
         noise = np.diag(self.scatter_noise())
         found: NDArray[np.bool_] = np.diag(self.scatter) > threshold * noise
-        return found & ~self.held.lost
+        return found & ~self.state.lost
 
     def _matrix(self, upper: Sequence[float]) -> Floats:
         width = len(self.labels) + 1
@@ -243,7 +243,7 @@ def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
 def noisy_moments(scaled: StandardisedColumns) -> Steps[Moments]:
     """Release first and second moments for all that is left of the budget."""
     split, n0 = scaled.split, scaled.count
-    row_norm = RowNorm(scaled.held.norm, _COMMON if scaled.common else PLAIN)
+    row_norm = RowNorm(scaled.state.norm, _COMMON if scaled.common else PLAIN)
     bounds = row_sizes(row_norm, _LONG if scaled.common else scaled.width + 1)
     beyond = _share_beyond(float(split.scale) * n0, scaled.width)
     share = min(_SIZE, split.part_for_range(max(_ENOUGH_SIZE, _SURE / beyond) / n0))
@@ -275,9 +275,9 @@ def noisy_products(
         scaled.labels,
         scaled.lattice,
         scaled.scaling,
-        scaled.held,
+        scaled.state,
         scaled.count,
-        scaled.held.norm,
+        scaled.state.norm,
         noisy,
         tuple(math.sqrt(z.variance) for z in law.noise),
         common=scaled.common,

@@ -131,7 +131,7 @@ class RoughFit(NamedTuple):
 
 def _rough_moments(scaled: StandardisedColumns) -> Steps[Moments]:
     """Release products of rows in half-widths; next to no rows are shrunk."""
-    row_norm = RowNorm(scaled.held.norm, PLAIN)
+    row_norm = RowNorm(scaled.state.norm, PLAIN)
     bounds = row_sizes(row_norm, scaled.width + 1)
     counts = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
     grid = RadiusGrid(bounds[::-1], tuple(range(len(bounds))))
@@ -145,7 +145,7 @@ def _rough_moments(scaled: StandardisedColumns) -> Steps[Moments]:
 
 def rough_fit(moments: Moments) -> RoughFit:
     """Solve the penalised normal equations of the columns that are seen."""
-    kept = moments.seen(SEEN)[:-1] & ~moments.held.lost[-1]
+    kept = moments.seen(SEEN)[:-1] & ~moments.state.lost[-1]
     slopes, size = np.zeros(len(kept)), int(kept.sum())
     if not size:
         return RoughFit(slopes, kept, 0.0)
@@ -214,7 +214,7 @@ class _Size(NamedTuple):
 
 def _size(scaled: StandardisedColumns, view: GradientView) -> Steps[_Size]:
     """Draw the size to which rows are shrunk along the directions."""
-    width, norm = len(view.directions) + 1, scaled.held.norm
+    width, norm = len(view.directions) + 1, scaled.state.norm
     row_norm, power = RowNorm(norm, _EQUAL), 1 if norm == "l1" else 2
     typical = (width * (width + 1) / 2) ** (1 / power) * WHOLE**2
     grid = _grid(typical, _SIZES)
@@ -439,9 +439,9 @@ class RegressionErrorModel(OfMoments):
         view, products, gradient = self._refined
         nothing = np.zeros(len(view.fit))
         unknown = Parts(nothing, np.full_like(nothing, np.inf), np.full_like(nothing, np.inf))
-        kept, held = self.rough.kept, self.moments.held
+        kept, state = self.rough.kept, self.moments.state
         used = np.append(kept, True)
-        if (held.lost if tail is None else held.unbounded)[used].any() or self._heavy(tail):
+        if (state.lost if tail is None else state.unbounded)[used].any() or self._heavy(tail):
             return unknown
         values, vectors = np.linalg.eigh(products.matrix)
         # About the largest eigenvalue of their noise, as for the penalty.

@@ -21,7 +21,7 @@ from modicum.statistics.outside import Counted, NoisyTerm, Outside
 from modicum.statistics.population import Squares
 from modicum.statistics.regression import ListedFit
 from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
-from modicum.statistics.standardised import HeldColumns
+from modicum.statistics.standardised import ColumnState
 from modicum.statistics.vector_rounds import VectorErrorModel
 from modicum.summaries.second_moments import Scaling
 
@@ -33,7 +33,7 @@ _SHARED: tuple[type, ...] = (
     CutOff,
     Scaling,
     GaussianNoise,
-    HeldColumns,
+    ColumnState,
     LaplaceNoise,
     ListedFit,
     LocationErrorModel,

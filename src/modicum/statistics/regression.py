@@ -49,7 +49,7 @@ from modicum.statistics.spec import (
     with_squares,
 )
 from modicum.statistics.standardised import (
-    HeldColumns,
+    ColumnState,
     StandardisedColumns,
     standardised_columns,
 )
@@ -145,7 +145,7 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     scaled = yield from standardised_columns(columns, lattice, event, goal=True)
     axis = Axis.of(term=("intercept", *scaled.labels[:-1]))
     if few_rows(scaled):
-        status = LITTLE if is_little(scaled) else _status(scaled, ~scaled.held.lost)
+        status = LITTLE if is_little(scaled) else _status(scaled, ~scaled.state.lost)
         listed = yield from listed_fit(scaled)
         values = exact_values(listed.coefficients)
         return ArrayEstimate(values, (axis,), listed, status, "listed fits")
@@ -156,13 +156,13 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
 
 def _status(scaled: StandardisedColumns, used: NDArray[np.bool_]) -> Status:
     """Say what is left out; the last column is the explained one."""
-    held = scaled.held
-    if held.scattered[-1]:
+    state = scaled.state
+    if state.scattered[-1]:
         return SCATTERED
     if not used[-1]:
         return GOAL
-    status = held.status(scaled.labels[:-1], used[:-1], "slope 0", NOTHING)
-    return HEAVY if status.ok and held.unbounded[-1] else status
+    status = state.status(scaled.labels[:-1], used[:-1], "slope 0", NOTHING)
+    return HEAVY if status.ok and state.unbounded[-1] else status
 
 
 # ---- Few rows
@@ -193,7 +193,7 @@ class ListedFit:
     labels: tuple[str, ...]
     lattice: Lattice
     scaling: Scaling
-    held: HeldColumns
+    state: ColumnState
     count: int
     lists: int
     chosen: tuple[int, ...]
@@ -231,7 +231,7 @@ class ListedFit:
             "lists": self.lists,
             "half_widths": self.scaling.units(self.lattice).tolist(),
             "centres": self.scaling.middles(self.lattice).tolist(),
-            "share_far": self.held.share_far,
+            "share_far": self.state.share_far,
         }
 
 
@@ -245,7 +245,7 @@ def few_rows(scaled: StandardisedColumns) -> bool:
 def listed_fit(scaled: StandardisedColumns) -> Steps[ListedFit]:
     """Spend all that is left on a choice from one list after another."""
     middle = (0,) * scaled.width
-    split, lost = scaled.split, scaled.held.lost
+    split, lost = scaled.split, scaled.state.lost
     idle = tuple((1 + np.flatnonzero(lost[:-1] | lost[-1])).tolist())
     lists = _lists(scaled)
     size = min(max(_WORK // scaled.count, _LISTED[0]), _LISTED[1])
@@ -263,7 +263,7 @@ def listed_fit(scaled: StandardisedColumns) -> Steps[ListedFit]:
         labels=scaled.labels,
         lattice=scaled.lattice,
         scaling=scaled.scaling,
-        held=scaled.held,
+        state=scaled.state,
         count=scaled.count,
         lists=len(lists),
         chosen=middle,

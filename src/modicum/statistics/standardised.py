@@ -62,7 +62,7 @@ class StandardisedColumns(VectorSetting):
     labels: tuple[str, ...]
     count: int
     scaling: Scaling
-    held: HeldColumns
+    state: ColumnState
     saved: Fraction
     none_seen: bool
     common: bool = False
@@ -106,9 +106,9 @@ def standardised_columns(
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     norm: Norm = "l2" if split.concentrated else "l1"
-    held = HeldColumns(missed, sure, far, deviation, norm, rows)
+    state = ColumnState(missed, sure, far, deviation, norm, rows)
     return StandardisedColumns(
-        columns, lattice, split, labels, rows, scaling, held, saved, none_seen, common
+        columns, lattice, split, labels, rows, scaling, state, saved, none_seen, common
     )
 
 
@@ -117,7 +117,7 @@ def _own_intervals(
 ) -> Steps[tuple[Scaling, tuple[bool, ...], bool, Fraction]]:
     """[moments.2] Draw an interval for each column, and again for those that have none yet.
 
-    Returned are the scaling, and of :class:`HeldColumns` and :class:`StandardisedColumns`
+    Returned are the scaling, and of :class:`ColumnState` and :class:`StandardisedColumns`
     ``missed``, ``sure`` and ``saved``.
     """
     split, width = here.split, len(labels)
@@ -246,7 +246,7 @@ _POWER = 1 / 256
 
 
 @dataclass(frozen=True, slots=True)
-class HeldColumns:
+class ColumnState:
     """What is known of the columns beside their intervals.
 
     ``missed``: no interval was found; if ``sure``, there is none, but for one column in a hundred.

@@ -5,7 +5,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.standardised import HeldColumns
+from modicum.statistics.standardised import ColumnState
 from modicum.status import Status
 from modicum.summaries.second_moments import WHOLE
 
@@ -160,12 +160,12 @@ def test_no_column_spoils_the_others(draw, n) -> None:
         assert abs(release.values[1]) < bound
 
 
-def held(missed: tuple[bool, ...], far: tuple[float, ...], *, sure: bool = True) -> HeldColumns:
-    return HeldColumns(missed, sure, tuple(int(each * WHOLE) for each in far), 1.0, "l2", 10_000)
+def state_of(missed: tuple[bool, ...], far: tuple[float, ...], *, sure: bool = True) -> ColumnState:
+    return ColumnState(missed, sure, tuple(int(each * WHOLE) for each in far), 1.0, "l2", 10_000)
 
 
 def test_what_is_far_is_told_from_noise_and_tails() -> None:
-    three = held((False,) * 3, (3.0, 100.0, 300.0))
+    three = state_of((False,) * 3, (3.0, 100.0, 300.0))
     assert three.unbounded.tolist() == [False, True, True]
     assert three.lost.tolist() == [False, False, True]
     names, used = ["a", "b", "c"], ~three.lost
@@ -179,10 +179,10 @@ def test_what_is_far_is_told_from_noise_and_tails() -> None:
 
 
 def test_a_column_without_an_interval_is_lost() -> None:
-    two = held((True, False), (0.0, 0.0))
+    two = state_of((True, False), (0.0, 0.0))
     assert two.lost.tolist() == two.unbounded.tolist() == [True, False]
     assert two.status(["a", "b"], ~two.lost, "slope 0", NONE).words.endswith("noise: a")
-    unsure = held((True, False), (0.0, 0.0), sure=False)
+    unsure = state_of((True, False), (0.0, 0.0), sure=False)
     assert unsure.status(["a", "b"], ~two.lost, "slope 0", NONE).code == "few_records"
 
 
