@@ -1,7 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
-tails, population, spread, locations, robust, smooth, vectors, moments, slopes, speed, growth,
+tails, real, population, spread, locations, robust, smooth, vectors, moments, slopes, speed, growth,
 groups, crosstab, bulk, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
@@ -33,6 +33,7 @@ from benchmarks import (
     people,
     population,
     quantiles,
+    real,
     robust,
     scale_free,
     several,
@@ -51,7 +52,7 @@ from benchmarks.targets import HEADER, Target, table
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGE = ROOT / "docs" / "comparison.md"
+PAGE = ROOT / "docs" / "research" / "comparison.md"
 TITLE = """# Comparison with other methods and libraries
 
 Times are ratios to a reference in the same process; errors are ratios to the best clipping in
@@ -72,6 +73,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
     "intervals": lambda quick: intervals.intervals(intervals.QUICK if quick else intervals.FULL),
     "tails": lambda quick: tails.tails(tails.QUICK if quick else tails.FULL),
+    "real": lambda quick: real.real(real.QUICK if quick else real.FULL),
     "population": lambda quick: population.population(
         population.QUICK if quick else population.FULL
     ),
