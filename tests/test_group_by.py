@@ -305,7 +305,7 @@ def test_the_card_the_json_and_the_repr() -> None:
     assert "not private" in str(release)
     assert "90 % interval" in release.summary(level=0.9)
     assert repr(release) == "GroupedRelease(mean of 'wage' by 'firm', 2 groups)"
-    assert release._repr_html_().startswith("<pre>mean of wage")
+    assert release._repr_html_().startswith("<div><p style='margin:.2em 0'><strong>mean of wage")
     record = json.loads(release.to_json())
     assert record["schema"] == "modicum.grouped/2"
     assert [group["key"] for group in record["groups"]] == ["a", "never"]

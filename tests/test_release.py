@@ -73,7 +73,6 @@ def test_the_card_and_the_explanation_are_text(release) -> None:
     assert card in story
     for entry in release.transcript:
         assert entry.label in story
-    assert card.splitlines()[0] in release._repr_html_()
 
 
 def test_intervals_grow_with_the_level_and_the_tail(release) -> None:

@@ -45,6 +45,11 @@ class Intervals(NamedTuple):
     lower: Floats
     upper: Floats
 
+    @property
+    def width(self) -> Floats:
+        """How far the ends of each are apart."""
+        return self.upper - self.lower
+
 
 class ArrayErrorModel(ErrorModel, Protocol):
     """Released quantities from which intervals of every component follow."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.release import HTML, sealed, view_line
+from modicum.publishing.html import escaped
+from modicum.release import sealed, view_line
 
 
 @sealed
@@ -133,4 +134,4 @@ class CountsFile:
         return f"CountsFile({self.path!r}, {self.rows} keys)"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{str(self).translate(HTML)}</pre>"
+        return f"<pre>{escaped(self)}</pre>"

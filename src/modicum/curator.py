@@ -18,6 +18,7 @@ from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
+from modicum.publishing.html import card, facts
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
@@ -332,6 +333,19 @@ class Curator(Statistics, WholeTable):
     def __repr__(self) -> str:
         guard = self._guard
         return f"Curator({guard.source.engine} data, unit={guard.unit}, {guard.accountant})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: public names and amounts."""
+        guard = self._guard
+        said = [
+            ("data", guard.source.engine),
+            ("protects", str(guard.unit)),
+            ("budget", str(self.budget)),
+            ("spent", str(self.spent)),
+            ("left", str(self.remaining)),
+            ("columns", ", ".join(guard.source.names)),
+        ]
+        return card("Curator", facts((name, words) for name, words in said if words))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")

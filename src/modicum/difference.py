@@ -9,13 +9,14 @@ ends of the two intervals are subtracted, each at the level whose square is aske
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from sys import float_info
 from typing import Any
 
 from modicum.errors import InvalidArgument
+from modicum.publishing.html import card, facts, interval, number
 from modicum.release import (
-    HTML,
     Interval,
     Release,
     Tail,
@@ -116,28 +117,29 @@ class Difference:
         return self.first, self.second
 
     def __str__(self) -> str:
-        lower, upper = self.interval()
+        said = (note_text(f"  {name:15}", words) for name, words in self._said())
+        return "\n".join([self._heading, *said])
+
+    @property
+    def _heading(self) -> str:
         of = "rows" if self.first.column is None else self.first.column
-        lines = [
-            f"{self.first.statistic} of {of}, {self.by} {self.names[0]} less {self.names[1]}: "
-            f"{self.value:,.6g}{'' if self.usable else '  (not usable)'}",
-            f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]",
-        ]
+        title = f"{self.first.statistic} of {of}, {self.by} {self.names[0]} less {self.names[1]}"
+        return f"{title}: {number(self.value)}{'' if self.usable else '  (not usable)'}"
+
+    def _said(self) -> Iterator[tuple[str, str]]:
+        yield "95 % interval", interval(*self.interval())
         if self.first.population and self.second.population and self.first.unit.groups == 1:
-            lower, upper = self.confidence_interval()
-            lines.append(
-                f"  population     [{lower:,.6g}, {upper:,.6g}]  (95 %, of random samples)"
-            )
+            ends = interval(*self.confidence_interval())
+            yield "population", f"{ends}  (95 %, of random samples)"
         for name, each in zip(self.names, self._both, strict=True):
             if each.status != "ok":
-                lines.append(note_text("  note           ", f"{name}: {each.status}"))
-        return "\n".join(lines)
+                yield "note", f"{name}: {each.status}"
 
     def __repr__(self) -> str:
         return f"Difference({self.keys[0]!r} - {self.keys[1]!r}, value={self.value!r})"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{str(self).translate(HTML)}</pre>"
+        return card(self._heading, facts(self._said()))
 
 
 def _cut(interval: Interval) -> Interval:

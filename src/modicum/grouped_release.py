@@ -17,7 +17,6 @@ from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.release import (
     AT_HAND,
-    HTML,
     POPULATION,
     Release,
     Tail,
@@ -247,9 +246,6 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"{type(self).__name__}({self.statistic} of {self.column!r} by {self.by!r}, "
             f"{len(self)} groups)"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{str(self).translate(HTML)}</pre>"
 
 
 @sealed

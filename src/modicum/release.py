@@ -30,7 +30,6 @@ from modicum.status import USABLE, Code, Status, judged, step_words
 T = TypeVar("T")
 Tail = float | Literal["auto"] | None
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
-HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
@@ -67,6 +66,11 @@ class Interval(NamedTuple):
 
     lower: float
     upper: float
+
+    @property
+    def width(self) -> float:
+        """How far the ends are apart."""
+        return self.upper - self.lower
 
 
 class ErrorModel(Protocol):
@@ -375,6 +379,7 @@ class Record(Publishable):
             **self._circumstances(),
             "interval_level": level,
             "interval_of": POPULATION if population else AT_HAND,
+            "interval_condition": self.error_model.condition if assumed is not None else "",
             "interval_assumption": self.error_model.assumption(assumed),
             "version": self.version,
         }
@@ -413,9 +418,6 @@ class Record(Publishable):
         json = import_module("json")
         text: str = json.dumps(record, indent=indent, allow_nan=False)
         return text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{str(self).translate(HTML)}</pre>"
 
 
 @sealed

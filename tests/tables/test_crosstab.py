@@ -431,7 +431,7 @@ def test_forms_of_the_answer(tmp_path, capsys) -> None:
     assert [each["columns"] for each in record["tables"]] == [
         ["region", "sex"], ["region"], ["sex"], []
     ]  # fmt: skip
-    assert "<table>" in found.to_html() == found._repr_html_()
+    assert "<table" in found.to_html() == found._repr_html_()
     assert "total" in str(found)
     assert "region, sex" in found.explain()
     PEOPLE.to_parquet(path := tmp_path / "people.parquet")
@@ -439,7 +439,7 @@ def test_forms_of_the_answer(tmp_path, capsys) -> None:
     assert main([*cells, "--epsilon", "1"]) == 0
     assert "2026" in capsys.readouterr().out
     assert main([*cells, "--rho", "1", "--margin", "year", "--html"]) == 0
-    assert "<table>" in capsys.readouterr().out
+    assert "<table" in capsys.readouterr().out
     assert main([*cells, "--rho", "1", "--values", "cost", "--within=0,1e6", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["statistic"] == "sum"
     counts = ["value-counts", str(path), "sex", "--key-epsilon", "1", "--key-delta", "1e-6"]

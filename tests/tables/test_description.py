@@ -73,7 +73,7 @@ def test_what_it_shows(found: mo.Description) -> None:
     html = found._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
-    assert html.count("<tr>") == 1 + 4 + 1
+    assert html.count("<tr>") == 1 + 4 + 1 + 2  # head, columns, labels, cost and note
     frame = found.frame()
     assert list(frame.columns) == ["column", "statistic", "value", "lower", "upper", "usable"]
     assert len(frame) == 1 + 3 * 5 + 2 + 3
@@ -190,7 +190,7 @@ def test_the_command_line(tmp_path, capsys) -> None:
     assert main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["columns"] == ["age", "income"]
     assert main([*words, "--html"]) == 0
-    assert capsys.readouterr().out.startswith("<table>")
+    assert capsys.readouterr().out.startswith("<div>")
     csv = tmp_path / "people.csv"
     TABLE.head(3000).to_csv(csv, index=False)
     assert main(["describe", str(csv), "--rho", "1"]) == 0

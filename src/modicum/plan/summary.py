@@ -13,6 +13,7 @@ from modicum.plan.shapes import Shape, TableShape, three_digits
 from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.publishing.html import card, facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,34 +132,40 @@ class Plan:
             yield "bins", self.bins, f"{self.bins} bins"
 
     def __str__(self) -> str:
+        said = (f"  {name:14}  {words}" for name, words in self._said())
+        return "\n".join([self._heading, *said])
+
+    @property
+    def _heading(self) -> str:
         about = "".join(f", {words}" for _, _, words in self._chosen())
         if self.shape is not None:
             about += self.shape.words(self.lattice)
+        return f"plan for {self.noun} of {self.n:,} rows{about}"
+
+    def _said(self) -> Iterator[tuple[str, str]]:
         wanted = "" if self.wanted is None else f"  ({three_digits(self.wanted)} wanted)"
         width = "without a bound"
         if math.isfinite(self.interval_width):
             width = f"{three_digits(self.interval_width)} wide"
-        lines = [
-            f"plan for {self.noun} of {self.n:,} rows{about}",
-            f"  expected error  {three_digits(self.error)}{wanted}",
-            f"  95 % interval   {width}",
-        ]
+        yield "expected error", f"{three_digits(self.error)}{wanted}"
+        yield "95 % interval", width
         if self.sampling_error is not None:
             standard = three_digits(self.sampling_error)
-            lines.append(f"  for comparison  {standard} standard error as a sample")
+            yield "for comparison", f"{standard} standard error as a sample"
         if self.meaning is not None:
-            lines.append(f"  the error is    {self.meaning}")
+            yield "the error is", self.meaning
         draws = ", ".join(
             f"{label} {float(amount):.3g}"
             for label, event in self.events
             for amount in event.amounts.values()
         )
-        lines += [
-            f"  cost            {self.budget} for {self.unit} ({NEIGHBOURS})",
-            f"  spent on        {draws}",
-            f"  passes          {self.passes}",
-            f"  method          {self.method}",
-        ]
+        yield "cost", f"{self.budget} for {self.unit} ({NEIGHBOURS})"
+        yield "spent on", draws
+        yield "passes", str(self.passes)
+        yield "method", self.method
         if self.status != "ok":
-            lines.append(f"  note            {self.status}")
-        return "\n".join(lines)
+            yield "note", self.status
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return card(self._heading, facts(self._said()))

@@ -142,3 +142,8 @@ class Publishable:
         )
         table: PublishedTable = publishing.table(self)
         return table
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        text: str = import_module("modicum.publishing.html").record_html(self.answers())
+        return text

@@ -16,11 +16,11 @@ from modicum.errors import InvalidArgument, did_you_mean
 from modicum.publishing.answers import Publishable
 from modicum.publishing.csvw import CsvColumn, csv_text, metadata
 from modicum.publishing.files import checked_target, write_whole
+from modicum.publishing.html import card, facts, table
 from modicum.publishing.rounding import Base, Digits, Rounding, written
 from modicum.publishing.rules import DOUBTFUL, LEGEND, NORMAL, SUPPRESSED, Rules
 
 _SHOWN = 30  # rows of the printed table
-_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _ABOUT = {
     "value": "the released number, rounded",
     "lower": "lower end of its interval",
@@ -245,7 +245,14 @@ class PublishedTable:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{str(self).translate(_HTML)}</pre>"
+        (*head, flag), *rows = self._cells()
+        flagged = any(row[-1] for row in rows)
+        cells = [row if flagged else row[:-1] for row in rows]
+        legend = [(name, words) for name, words in self.legend.items() if name != NORMAL]
+        more = [("", f"and {len(self) - _SHOWN} more: frame() has all")] * (len(self) > _SHOWN)
+        notes = [*more, *legend, *(("", note) for note in self.notes)]
+        shown = table([*head, *[flag] * flagged], cells, labels=len(self.labels))
+        return card(self.title, shown, facts(notes))
 
     def __repr__(self) -> str:
         return f"PublishedTable({self.title!r}, {len(self)} numbers)"

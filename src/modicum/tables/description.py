@@ -22,7 +22,8 @@ from modicum.privacy.budget import Budget, approx, pure
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import AnswerRows, Publishable
-from modicum.release import HTML, Release, Tail, native_table, note_text, view_line
+from modicum.publishing.html import card, facts, table
+from modicum.release import Release, Tail, native_table, note_text, view_line
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 
@@ -394,27 +395,15 @@ class Description(Publishable):
 
     def to_html(self) -> str:
         """Write it as a table of HTML, for a page of one's own."""
-
-        def row(cells: Sequence[str], tag: str) -> str:
-            first, *numbers = (cell.translate(HTML) for cell in cells)
-            right = f"<{tag} style='text-align:right'>"
-            shown = "".join(f"{right}{number}</{tag}>" for number in numbers)
-            return f"<{tag} style='text-align:left'>{first}</{tag}>{shown}"
-
         head, *rows = self._cells()
-        body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
-        labels = "".join(
-            f"<tr><td style='text-align:left'>{column.translate(HTML)}</td>"
-            f"<td colspan='{len(head) - 1}' "
-            f"style='text-align:left'>{words.translate(HTML)}</td></tr>"
-            for column, words in self._label_lines()
-        )
         cost = f"{self.cost} for {self.rows.unit}, all columns together"
-        words = [*self.rows.view, cost, *self._notes()]
-        return (
-            f"<table><caption>{Number.of(self.rows).words()} rows</caption><thead><tr>"
-            f"{row(head, 'th')}</tr></thead><tbody>{body}{labels}</tbody></table>"
-            f"<p>{'<br>'.join(each.translate(HTML) for each in words)}</p>"
+        labels = facts([*self._label_lines()]) if self.labels else ""
+        views = (each.partition(" ") for each in self.rows.view)
+        said = [(name, words) for name, _, words in views]
+        said += [("cost", cost), *(("note", words) for words in self._notes())]
+        numbers = table(head, rows, labels=1) if self.columns else ""
+        return card(
+            f"description of {Number.of(self.rows).words()} rows", numbers, labels, facts(said)
         )
 
     _repr_html_ = to_html

@@ -15,8 +15,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import AnswerRows
+from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.release import (
-    HTML,
     Estimate,
     Record,
     Tail,
@@ -228,7 +228,8 @@ class Crosstab(Record):
             ):
                 parts = dict(zip(margin, label, strict=True))
                 rows.append((*(parts.get(name, TOTAL) for name in self.by), *number))
-        *labels, values, lower, upper = zip(*rows, strict=True)
+        columns = [*zip(*rows, strict=True)] or [()] * (len(self.by) + 3)
+        *labels, values, lower, upper = columns
         drawn = {"keys_cost": " and ".join(str(each.event) for each in self.selection)}
         return AnswerRows(
             f"{self._title} by {', '.join(self.by)}",
@@ -319,7 +320,8 @@ class Crosstab(Record):
         return self._json("modicum.crosstab/1", answer, indent)
 
     def __str__(self) -> str:
-        return "\n".join([*self._heading(), *self._body(), *self._intervals(), *self._terms()])
+        ends = (note_text(f"  {name:15}", words) for name, words in self._intervals())
+        return "\n".join([*self._heading(), *self._body(), *ends, *self._terms()])
 
     def _heading(self) -> list[str]:
         shape = " × ".join(f"{len(self.error_model.layout.sums((name,)))}" for name in self.by)
@@ -346,7 +348,7 @@ class Crosstab(Record):
         more = len(self.keys) + sum(self.error_model.layout.sizes) - len(listed)
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more > 0 else [])]
 
-    def _intervals(self) -> list[str]:
+    def _intervals(self) -> Iterator[tuple[str, str]]:
         said = []
         for margin in (self.by, *self.margins):
             found = self._sums(margin)
@@ -355,11 +357,11 @@ class Crosstab(Record):
                 name = "cells" if margin == self.by else ", ".join(margin) or TOTAL
                 said.append(f"{name} ± {half:,.3g}")
         condition = f"; {self.error_model.condition}" if self.error_model.condition else ""
-        adds = ["  margins        add up; unadjusted numbers are kept"] * bool(self.margins)
-        ends = note_text("  95 % interval  ", f"{', '.join(said)}{condition}")
-        keys = ", ".join(str(each.event) for each in self.selection)
-        drawn = [f"  labels         drawn, for {keys}"] if keys else []
-        return [ends, *adds, *drawn]
+        yield "95 % interval", f"{', '.join(said)}{condition}"
+        if self.margins:
+            yield "margins", "add up; unadjusted numbers are kept"
+        if self.selection:
+            yield "labels", f"drawn, for {', '.join(str(each.event) for each in self.selection)}"
 
     def to_html(self) -> str:
         """Write it as a table of HTML, for a page of one's own."""
@@ -370,31 +372,20 @@ class Crosstab(Record):
             head = [*self.by, "value", "lower", "upper", "unadjusted"]
             rows = list(map(list, chain(*map(self._rows, (self.by, *self.margins)))))
         labels = 1 if len(self.by) == 2 else len(self.by)
-
-        def line(cells: Sequence[str], tag: str) -> str:
-            sides = ["left"] * labels + ["right"] * (len(cells) - labels)
-            return "".join(
-                f"<{tag} style='text-align:{side}'>{cell.translate(HTML)}</{tag}>"
-                for cell, side in zip(cells, sides, strict=True)
-            )
-
-        body = "".join(
-            "<tr>"
-            + line(
-                [
-                    *(TOTAL if label is None else str(label) for label in row[:labels]),
-                    *map(_cell, row[labels:]),
-                ],
-                "td",
-            )
-            + "</tr>"
+        cells = (
+            [
+                *(TOTAL if label is None else str(label) for label in row[:labels]),
+                *map(_cell, row[labels:]),
+            ]
             for row in rows
         )
-        terms = "\n".join([*self._intervals(), *self._terms()]).translate(HTML)
-        return (
-            f"<table><caption>{self._heading()[0].translate(HTML)}</caption>"
-            f"<thead><tr>{line(list(map(str, head)), 'th')}</tr></thead>"
-            f"<tbody>{body}</tbody></table><pre>{terms}</pre>"
+        terms = self.answers().terms
+        hidden = {"interval_condition", "keys_cost"}  # said with the intervals
+        said = terms_in_words({name: each for name, each in terms.items() if name not in hidden})
+        return card(
+            self._heading()[0],
+            table([*map(str, head)], cells, labels=labels),
+            facts([*self._intervals(), *said]),
         )
 
     def _repr_html_(self) -> str:
