@@ -6,10 +6,12 @@ groups, or of a whole table.
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -142,6 +144,68 @@ class Publishable:
         )
         table: PublishedTable = publishing.table(self)
         return table
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        citation: str | None = None,
+        rights: str | None = None,
+        digits: Digits = "auto",
+        level: float = 0.95,
+        tail: float | Literal["auto"] | None = "auto",
+        population: bool = False,
+        overwrite: bool = False,
+    ) -> Path:
+        """Write a page about the release that needs nothing else, to read, print, sign and keep.
+
+        It has the numbers and intervals in words and as a picture, what they assume, what was
+        promised to whom, what they do not say, how they were made, how to cite them, and the whole
+        record for programs. Only released numbers are on it, so it costs nothing.
+
+        Parameters
+        ----------
+        path : path
+            The file, such as ``"income.html"``.
+        title, citation, rights, digits, level, tail, population
+            As for :meth:`publish`.
+        overwrite : bool
+            Replace a file of this name.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidArgument
+            For an argument that cannot be used, a file that is there, or a folder that is not.
+        OutputError
+            If the file cannot be written; there is then no half file.
+
+        Examples
+        --------
+        >>> import modicum as mo, tempfile
+        >>> path = mo.count([1.0] * 4567, epsilon="0.1").report(f"{tempfile.mkdtemp()}/count.html")
+        >>> "What the numbers do not say" in path.read_text("utf-8")
+        True
+        """
+        publishing = import_module("modicum.publishing.table").Publishing.of(
+            digits=digits,
+            level=level,
+            tail=tail,
+            population=population,
+            title=title,
+            citation=citation,
+            rights=rights,
+        )
+        files = import_module("modicum.publishing.files")
+        target: Path = files.checked_target(path, overwrite=overwrite)
+        report = import_module("modicum.publishing.report").Report.of(publishing)
+        files.write_whole({target: report.text(self)})
+        return target
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -218,9 +218,9 @@ class PublishedTable:
         rows = [[*self.labels, "value", "interval", "flag"]]
         labels = zip(*self.labels.values(), strict=True) if self.labels else [()] * len(self)
         for those, each in zip(labels, self.numbers, strict=False):
-            ends = "" if each.value is None else f"[{_shown(each.lower)}, {_shown(each.upper)}]"
+            ends = "" if each.value is None else f"[{shown(each.lower)}, {shown(each.upper)}]"
             flag = "" if each.flag == NORMAL else f"{each.flag} ({each.reason})"
-            rows.append([*map(_written_label, those), _shown(each.value), ends, flag])
+            rows.append([*map(_written_label, those), shown(each.value), ends, flag])
             if len(rows) > _SHOWN:
                 break
         return rows
@@ -389,7 +389,7 @@ def _written_label(label: object) -> str:
     return "(none)" if label is None or label == "" else str(label)
 
 
-def _shown(number: Decimal | None) -> str:
+def shown(number: Decimal | None) -> str:
     if number is None:
         return "–"
     text = written(number)

@@ -1,0 +1,136 @@
+"""A page of HTML that needs nothing else: no network, no fonts, no scripts; for screen and print.
+
+Its colours have a contrast of at least 4.5 on both backgrounds. Parts of the body are HTML already:
+what comes from elsewhere is escaped by whoever writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from string import Template
+
+from modicum.publishing.html import escaped
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--paper:#fff;
+--tint:#eef4fb;--main:#0b5cad;--warn:#8a3b00;--warned:#fff4e5}
+@media (prefers-color-scheme:dark){:root{--ink:#e6e8eb;--soft:#a4adb8;--line:#3a424c;
+--paper:#14171b;--tint:#1b2530;--main:#7cb8f5;--warn:#ffb77a;--warned:#2e2216}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);
+font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{max-width:46rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
+h1{font-size:1.75rem;line-height:1.25;margin:0 0 .25rem;overflow-wrap:anywhere}
+h2{font-size:1.15rem;margin:2.25rem 0 .5rem}
+p,ul{margin:.5rem 0}
+li{margin:.25rem 0}
+.sub,figcaption,footer{color:var(--soft);font-size:.9rem}
+.lead{font-size:1.15rem;overflow-wrap:anywhere}
+.big{font-size:2.4rem;font-weight:650;line-height:1.2;margin:1.25rem 0 0;
+font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+.warn{border-left:4px solid var(--warn);background:var(--warned);padding:.75rem 1rem;
+margin:1.25rem 0}
+figure{margin:1.5rem 0}
+svg{width:100%;height:auto;display:block}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.95rem}
+th,td{text-align:left;padding:.35rem 1rem .35rem 0;border-bottom:1px solid var(--line);
+vertical-align:top}
+th{font-weight:600}
+tbody th{font-weight:400}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:.5rem 0}
+dt{color:var(--soft)}
+dd{margin:0;overflow-wrap:anywhere}
+.num{text-align:right;white-space:nowrap}
+blockquote{margin:.5rem 0;padding:.6rem 1rem;background:var(--tint);overflow-wrap:anywhere}
+details{margin:.75rem 0}
+summary{cursor:pointer;color:var(--main)}
+a{color:var(--main)}
+:focus-visible{outline:3px solid var(--main);outline-offset:2px}
+pre{overflow-x:auto;background:var(--tint);padding:.75rem;font-size:.8rem;line-height:1.4}
+footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.75rem}
+@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}
+.big{font-size:1.9rem}}
+@media print{:root{--ink:#000;--soft:#333;--line:#999;--paper:#fff;--tint:#f4f4f4;--main:#000;
+--warn:#000;--warned:#fff}main{max-width:none;padding:0}h2{break-after:avoid}
+figure,table,dl{break-inside:avoid}details{display:none}}
+"""
+
+_PAGE = Template("""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="modicum $version">
+<link rel="icon" href="data:,">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+<main>
+$body
+</main>
+$data</body>
+</html>
+""")
+
+
+def page(title: str, body: Iterable[str], *, version: str, record: Mapping[str, object]) -> str:
+    """Write a whole page; ``record`` is in it as data, for programs."""
+    text = json.dumps(record, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
+    return _PAGE.substitute(
+        title=escaped(title),
+        version=escaped(version),
+        style=_STYLE.strip(),
+        body="\n".join(body),
+        data=f'<script type="application/json" id="record">{text}</script>\n',
+    )
+
+
+def section(title: str, *parts: str) -> str:
+    """Put parts under a heading."""
+    return f"<section><h2>{escaped(title)}</h2>\n{chr(10).join(parts)}\n</section>"
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Write a paragraph of text."""
+    named = f' class="{kind}"' if kind else ""
+    return f"<p{named}>{escaped(text)}</p>"
+
+
+def bullets(texts: Iterable[str]) -> str:
+    """Write a list of texts."""
+    return f"<ul>{''.join(f'<li>{escaped(text)}</li>' for text in texts)}</ul>"
+
+
+def definitions(pairs: Iterable[tuple[str, str]]) -> str:
+    """Write names and what is said of them."""
+    said = (f"<dt>{escaped(name)}</dt><dd>{escaped(words)}</dd>" for name, words in pairs)
+    return f"<dl>{''.join(said)}</dl>"
+
+
+def numbers(head: list[str], rows: Iterable[list[str]], *, labels: int, name: str) -> str:
+    """Write a table that scrolls by itself where it is wider than the page."""
+
+    def line(cells: list[str], tag: str) -> str:
+        found = []
+        for place, cell in enumerate(cells):
+            kind = ' class="num"' if place >= labels else ""
+            label = tag == "td" and place < labels
+            scope = ' scope="col"' if tag == "th" else ' scope="row"' * label
+            each = "th" if label else tag
+            found.append(f"<{each}{scope}{kind}>{escaped(cell)}</{each}>")
+        return f"<tr>{''.join(found)}</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escaped(name)}">'
+        f"<table><thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def figure(picture: str, caption: str) -> str:
+    """Put a caption below a picture."""
+    return f"<figure>{picture}<figcaption>{escaped(caption)}</figcaption></figure>"
