@@ -517,6 +517,24 @@ class Release(Record):
             )
         return found
 
+    def noise_ends(self, levels: Sequence[float]) -> list[tuple[float, float, float]]:
+        """Levels, and ends of intervals for the noise alone; none if its law is not known.
+
+        That is what a picture of the law is made of: it is exact, and assumes nothing.
+        """
+        law = law_of(self, 0.05, None, population=False)
+        if law is not None and law.above.parts:
+            sides = (law.below.bound, law.above.bound)
+        elif (bound := getattr(self.error_model, "noise_bound", None)) is None:
+            return []
+        else:
+            sides = (lambda alpha: bound(2 * alpha),) * 2
+        value = self.value
+        return [
+            (level, value - sides[0]((1 - level) / 2), value + sides[1]((1 - level) / 2))
+            for level in levels
+        ]
+
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:

@@ -149,27 +149,34 @@ class Publishable:
         self,
         path: str | os.PathLike[str],
         *,
-        title: str | None = None,
-        citation: str | None = None,
-        rights: str | None = None,
+        author: str | None = None,
         digits: Digits = "auto",
+        base: Base | None = None,
+        suppress: Mapping[str, object] | None = None,
+        unreliable: Mapping[str, object] | None = None,
         level: float = 0.95,
         tail: float | Literal["auto"] | None = "auto",
         population: bool = False,
+        title: str | None = None,
+        citation: str | None = None,
+        rights: str | None = None,
         overwrite: bool = False,
     ) -> Path:
         """Write a page about the release that needs nothing else, to read, print, sign and keep.
 
         It has the numbers and intervals in words and as a picture, what they assume, what was
-        promised to whom, what they do not say, how they were made, how to cite them, and the whole
-        record for programs. Only released numbers are on it, so it costs nothing.
+        promised to whom, what is left of the budget, what the numbers do not say, how they were
+        made, how to cite them, and the whole record for programs. Only released numbers are on it,
+        so it costs nothing.
 
         Parameters
         ----------
         path : path
             The file, such as ``"income.html"``.
-        title, citation, rights, digits, level, tail, population
-            As for :meth:`publish`.
+        author : str, optional
+            Who answers for the numbers.
+        digits, base, suppress, unreliable, level, tail, population, title, citation, rights
+            As for :meth:`publish`. What is left out of the page is in the record still.
         overwrite : bool
             Replace a file of this name.
 
@@ -194,6 +201,9 @@ class Publishable:
         """
         publishing = import_module("modicum.publishing.table").Publishing.of(
             digits=digits,
+            base=base,
+            suppress=suppress,
+            unreliable=unreliable,
             level=level,
             tail=tail,
             population=population,
@@ -201,11 +211,9 @@ class Publishable:
             citation=citation,
             rights=rights,
         )
-        files = import_module("modicum.publishing.files")
-        target: Path = files.checked_target(path, overwrite=overwrite)
-        report = import_module("modicum.publishing.report").Report.of(publishing)
-        files.write_whole({target: report.text(self)})
-        return target
+        report = import_module("modicum.publishing.report").Report.of(publishing, author)
+        written: Path = report.to_file(self, path, overwrite=overwrite)
+        return written
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
