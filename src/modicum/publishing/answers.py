@@ -6,13 +6,14 @@ groups, or of a whole table.
 
 from __future__ import annotations
 
+import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
     from modicum.publishing.rounding import Base, Digits
@@ -63,6 +64,45 @@ class Publishable:
         population: bool = False,
     ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says for people and other programs, as JSON types."""
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write everything as one JSON object, which :meth:`from_json` reads.
+
+        Its ``schema`` names what it is; the reference has the JSON Schema of each. Exact rationals
+        are strings such as ``"1/50"``. ``stored`` is the whole record as modicum stores it, in all
+        digits; everything else follows from it.
+        """
+        stored = import_module("modicum.serialise").stored(self)
+        return json.dumps({**self.facts(), "stored": stored}, indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a record that :meth:`to_json` wrote: the same record, with all its methods.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, as of a file or of the option ``--json`` of the command line.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is something else, a record of another kind, or was edited so that what it says is
+            not what it stores.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> count = mo.count([1.0] * 4567, epsilon=1)
+        >>> mo.Release.from_json(count.to_json()) == count
+        True
+        """
+        record: Self = import_module("modicum.serialise").of_json(text, cls)
+        return record
 
     def publish(
         self,

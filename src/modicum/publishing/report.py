@@ -137,7 +137,8 @@ class Report:
     ) -> Iterator[str]:
         """Several numbers: a picture if they can be compared, and a table."""
         labels = [*zip(*table.labels.values(), strict=True)] or [()] * len(table)
-        cells = len(record.keys) if hasattr(record, "margins") else len(table)
+        held: Any = record
+        cells = len(held.keys) if hasattr(held, "margins") else len(table)  # and then the margins
         yield from _compared(answers, table, title, labels[:cells])
         flagged = any(each.flag != NORMAL for each in table.numbers)
         rows = (
