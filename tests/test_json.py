@@ -99,7 +99,7 @@ def test_every_case_of_the_corpus_follows_the_schema(statistic) -> None:
 def test_every_kind_follows_the_schema(kind) -> None:
     release = released(kind)
     check(release)
-    assert pickle.loads(pickle.dumps(release)) == release  # noqa: S301
+    assert pickle.loads(pickle.dumps(release)) == release
 
 
 def test_persons_follow_the_schema() -> None:

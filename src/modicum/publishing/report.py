@@ -20,7 +20,7 @@ from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.privacy.accountant import zcdp_to_approx
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, zcdp
 from modicum.privacy.event import event_of
 from modicum.publishing import page as html
 from modicum.publishing import picture
@@ -341,7 +341,7 @@ def _promise(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
     whom, event = f"{terms['unit']}", _event(record)
     amounts = event.amounts if event is not None else {}
     if {*amounts} == {"rho"}:
-        implied = zcdp_to_approx(Budget("zcdp", amounts["rho"]), _DELTA)
+        implied = zcdp_to_approx(zcdp(amounts["rho"]), _DELTA)
         amounts = {"epsilon": implied.amount, "delta": implied.delta}
     if "epsilon" in amounts:
         yield html.paragraph(_odds(whom, float(amounts["epsilon"]), float(amounts.get("delta", 0))))
