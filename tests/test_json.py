@@ -164,7 +164,8 @@ def test_a_damaged_record_is_refused() -> None:
 
 def replaced(record, name):
     changed = json.loads(json.dumps(record))
-    changed["stored"]["value"]["Release"][name] = {"tuple": ["x"]}
+    inside = changed["stored"]["value"]["Release"]
+    inside[name] = not inside[name] if isinstance(inside[name], bool) else {"tuple": ["x"]}
     return changed
 
 

@@ -173,7 +173,7 @@ class Report:
                 "The ledger of the account has when it was charged, and by whom; `modicum ledger "
                 "report` makes a page of it."
             )
-        yield html.signature("date", "name", "signature")
+        yield html.signature(*html.SIGNED)
 
     def _citation(
         self, title: str, table: PublishedTable, terms: Mapping[str, object]
@@ -416,7 +416,9 @@ def _made(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
     if transcript:
         rows = [[each.label, _outcome(each), str(each.event)] for each in transcript]
         yield html.paragraph("Every draw, in order. Together they cost what is said above.")
-        yield html.numbers(["draw", "what was drawn", "cost"], rows, labels=3, name="draws")
+        yield html.numbers(
+            ["draw", "what was drawn", "cost"], rows, labels=1, texts=1, name="draws"
+        )
     else:
         yield html.paragraph("The record has every draw with its cost.")
 
