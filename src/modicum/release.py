@@ -264,6 +264,11 @@ class Record(Publishable):
     view: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
+        return self.event
+
+    @property
     def neighbours(self) -> str:
         """The neighbouring relation of the guarantee, ``"add-remove"``."""
         return NEIGHBOURS

@@ -20,8 +20,7 @@ from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.privacy.accountant import zcdp_to_approx
-from modicum.privacy.budget import Budget, zcdp
-from modicum.privacy.event import event_of
+from modicum.privacy.budget import zcdp
 from modicum.publishing import page as html
 from modicum.publishing import picture
 from modicum.publishing.answers import AnswerRows, Publishable
@@ -337,9 +336,8 @@ def _assumptions(terms: Mapping[str, object]) -> Iterator[str]:
         yield html.paragraph(f"It is {terms['interval_of']}.")
 
 
-def _promise(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
-    whom, event = f"{terms['unit']}", _event(record)
-    amounts = event.amounts if event is not None else {}
+def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
+    whom, amounts = f"{terms['unit']}", record.total_event.amounts
     if {*amounts} == {"rho"}:
         implied = zcdp_to_approx(zcdp(amounts["rho"]), _DELTA)
         amounts = {"epsilon": implied.amount, "delta": implied.delta}
@@ -368,12 +366,6 @@ def _odds(whom: str, epsilon: float, delta: float) -> str:
 
 def _them(whom: str) -> str:
     return "all rows of the person" if "person" in whom else "the row"
-
-
-def _event(record: Any) -> Any:
-    if (event := getattr(record, "event", None)) is not None:
-        return event
-    return event_of(record.cost) if isinstance(getattr(record, "cost", None), Budget) else None
 
 
 def _budget(terms: Mapping[str, object]) -> Iterator[str]:

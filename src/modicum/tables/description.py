@@ -18,6 +18,7 @@ from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure
+from modicum.privacy.event import Event, spent_on
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import AnswerRows, Publishable
@@ -234,6 +235,11 @@ class Description(Publishable):
     columns: tuple[str, ...]
     skipped: Mapping[str, str]
     cost: Budget
+
+    @property
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
+        return spent_on(self.cost)
 
     @property
     def rows(self) -> Release:

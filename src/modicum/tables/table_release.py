@@ -14,6 +14,7 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
+from modicum.privacy.event import Event, with_labels
 from modicum.publishing.answers import AnswerRows
 from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.publishing.plain import plain
@@ -115,6 +116,11 @@ class Crosstab(Record):
 
     error_model: TableErrorModel
     selection: tuple[TranscriptEntry, ...]
+
+    @property
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
+        return with_labels(self.event, (each.event for each in self.selection))
 
     @property
     def by(self) -> Names:
