@@ -7,6 +7,7 @@ import pytest
 import modicum as mo
 from modicum.cli import main
 from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.ledger.chain import Units
 from modicum.publishing.ledger_report import Account, asked_of, in_words, ledger_page, request_of
 from tests.publishing.test_report import NASTY, parsed
 
@@ -85,8 +86,15 @@ def test_a_page_has_every_charge(url) -> None:
 
 def test_totals_add_up(url) -> None:
     account = accounts(url)[1]
-    of_x = [each for each in account.charges if asked_of(request_of(each)) == "x"]
-    assert sum(each.amount for each in of_x) == 10**15
+    found: dict[str, int] = {}
+    for each in account.charges:
+        name = asked_of(request_of(each))
+        found[name] = found.get(name, 0) + each.amount
+    assert sum(found.values()) == account.spent.amount
+    assert found["place"] > 10**15  # the draws of its labels, those of the description too
+    assert found["rows, place"] == 15 * 10**14
+    text = ledger_page(url, [account], title=None, author=None)
+    assert account.amount(Units(15 * 10**14, 0)) in "\n".join(parsed(text).text)
 
 
 def test_all_accounts_are_on_a_page(url) -> None:

@@ -1,8 +1,8 @@
 """An entry of the Differential Privacy Deployments Registry, as far as a release knows it.
 
 The registry (its data are in opendp/deployments-registry-data on GitHub) describes data products by
-nested fields of fixed names. What a release cannot know, who publishes it where and what for, is said by who enters it; fields
-that nobody said are left out.
+nested fields of fixed names. What a release cannot know, who publishes it where and what for, is
+said by who enters it; fields that nobody said are left out.
 """
 
 from __future__ import annotations
