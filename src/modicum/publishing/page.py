@@ -70,11 +70,14 @@ figure,tr,dl,.warn,.sign{break-inside:avoid}.scroll{overflow:visible}details{dis
 SIGNED = ("date", "name", "signature")
 """What belongs on the lines at the end of a page."""
 
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # browsers keep to it
+
 _PAGE = Template("""\
 <!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="modicum $version">
 <link rel="icon" href="data:,">
@@ -100,6 +103,7 @@ def page(title: str, body: Iterable[str], *, record: Mapping[str, object], style
     return _PAGE.substitute(
         title=escaped(title),
         version=escaped(VERSION),
+        policy=_POLICY,
         style=(_STYLE + style).strip(),
         body="\n".join(body),
         record=text,

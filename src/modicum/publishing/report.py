@@ -38,6 +38,7 @@ _WIDER = 20  # times the interval: one as wide says nothing beside it
 _FOLDED = 200_000  # letters of a record that is shown
 _FACTS = ("interval", "account", "cost", "note", "WARNING")  # said elsewhere on the page
 _DELTA = "0.000001"
+_LARGE = math.log(100)  # an ε
 _AMOUNT = r"(?:[ερ] = \S+|\(ε, δ\) = \([^)]*\))"
 _SPENT = re.compile(rf"({_AMOUNT}) of ({_AMOUNT}) spent$")
 _CALL = re.compile(r"^(.*?)\binterval\([^)]*\) (is|also|holds|allows|covers|assumes)\b")
@@ -337,7 +338,8 @@ def _assumptions(terms: Mapping[str, object]) -> Iterator[str]:
 
 
 def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
-    whom, amounts = f"{terms['unit']}", record.total_event.amounts
+    amounts = record.total_event.amounts
+    whom = f"one {_whom(terms)}"
     if {*amounts} == {"rho"}:
         implied = zcdp_to_approx(zcdp(amounts["rho"]), _DELTA)
         amounts = {"epsilon": implied.amount, "delta": implied.delta}
@@ -345,7 +347,7 @@ def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
         yield html.paragraph(_odds(whom, float(amounts["epsilon"]), float(amounts.get("delta", 0))))
     yield html.definitions(
         [
-            ("protected", whom),
+            ("protected", str(terms["unit"])),
             ("neighbouring tables", f"{_them(whom)} present or absent ({terms['neighbours']})"),
             ("measure", f"{_cost(terms)}; the smaller, the stronger the promise"),
         ]
@@ -353,15 +355,21 @@ def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
 
 
 def _odds(whom: str, epsilon: float, delta: float) -> str:
-    factor = math.exp(min(epsilon, 700.0))
+    """The guarantee in odds: presence is one addition, another content a swap, which is two."""
+    once, twice = (number(math.exp(min(times * epsilon, 700.0)), 3) for times in (1, 2))
     but = f", but for a probability of {number(delta, 3)}" if delta else ""
-    said = (
+    other = " In all other cases nobody" if delta else " So nobody"
+    return (
         f"Every possible result would have been nearly as likely without {whom} in the data: at "
-        f"most {number(factor, 3)} times more or less likely{but}. Whoever sees this page, "
-        "whatever else they know, can therefore improve the odds of a guess that depends on "
-        f"{whom} alone by that factor at most."
+        f"most {once} times more or less likely{but}.{other} who sees this page, whatever else "
+        f"they know, can improve the odds of a guess on whether {whom} is in the data by more "
+        f"than that factor, nor of a guess on what is known of {whom} by more than its square, "
+        f"{twice}." + " So large a factor promises little." * (epsilon > _LARGE)
     )
-    return said + " So large a factor promises little." * (factor > 100)
+
+
+def _whom(terms: Mapping[str, object]) -> str:
+    return "person" if "person" in str(terms["unit"]) else "row"
 
 
 def _them(whom: str) -> str:
@@ -394,8 +402,7 @@ def _first(amount: str) -> float:
 
 
 def _limits(terms: Mapping[str, object]) -> Iterator[str]:
-    whom = "person" if "person" in str(terms["unit"]) else "row"
-    yield from (text.format(whom=whom) for text in DOES_NOT_SAY)
+    yield from (text.format(whom=_whom(terms)) for text in DOES_NOT_SAY)
     if "population" not in str(terms.get("interval_of")):
         yield _POPULATION
 
@@ -407,12 +414,21 @@ def _made(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
     transcript: Sequence[Any] = getattr(record, "transcript", ())
     if transcript:
         rows = [[each.label, _outcome(each), str(each.event)] for each in transcript]
-        yield html.paragraph("Every draw, in order. Together they cost what is said above.")
+        yield html.paragraph(f"Every draw, in order. {_together(record)}")
         yield html.numbers(
             ["draw", "what was drawn", "cost"], rows, labels=1, texts=1, name="draws"
         )
     else:
         yield html.paragraph("The record has every draw with its cost.")
+
+
+def _together(record: Any) -> str:
+    """How the costs of the draws add up to that of the release."""
+    if record.event.failing:
+        return "Their costs add up to a ρ that implies the cost of the release."
+    if record.unit.rows > 1 or record.unit.groups > 1:
+        return "Their costs are those for one record, and add up to the cost for all of a person."
+    return "Their costs add up to the cost of the release."
 
 
 def _outcome(entry: Any) -> str:
@@ -426,7 +442,6 @@ def _outcome(entry: Any) -> str:
 def _checks(facts: Mapping[str, object]) -> Iterator[str]:
     yield html.bullets(
         (
-            "The costs of the draws add up to the cost of the release.",
             "The number and its intervals follow from the draws: the record below, saved as a "
             "file, makes this page again by `modicum report FILE --out PAGE`, and any other "
             "interval in Python.",
