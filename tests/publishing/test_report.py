@@ -218,8 +218,8 @@ def test_a_vector_of_several_units_has_no_picture_of_one_scale(pages) -> None:
     assert "The released numbers" not in pages["description"][1]
     assert "The released numbers, and" in pages["histogram"][1]
     assert "in their order" in pages["many bins"][1]
-    assert "How the noise moves" in pages["mean"][1]
-    assert "How the noise moves" in pages["sum"][1]
+    assert "How far the noise moves" in pages["mean"][1]
+    assert "How far the noise moves" in pages["sum"][1]
     assert "with a confidence of 95 %." in pages["median"][1]
 
 

@@ -261,9 +261,9 @@ def _drawn(record: Any, answers: AnswerRows, text: str, chosen: Publishing) -> s
         if drawn is not None:
             return html.figure(
                 drawn,
-                "How the noise moves such an answer, drawn around the released number: where the "
-                f"curve is higher, the truth is more likely to be. The line below is the interval "
-                f"of {100 * level:g} %, with all that it allows for.",
+                "How far the noise moves such an answer, drawn around the released number: the "
+                "higher the curve, the more often so far. The line below is the interval of "
+                f"{100 * level:g} %, with all that it allows for.",
             )
     most = _WIDER * (interval[2] - interval[1])
     ends = [(each, *find(each, chosen.tail)) for each in picture.LEVELS]
