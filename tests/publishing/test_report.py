@@ -344,3 +344,12 @@ def test_zero_is_short() -> None:
     assert written(Decimal("0E-301")) == "0"
     assert shown(Decimal("0E-301")) == "0"
     assert written(Decimal("0.00")) == "0.00"
+
+
+def test_what_is_used_with_care_says_so(tmp_path) -> None:
+    release = mo.mean(RNG.pareto(1.1, 20_000), within=(0, 1e9), epsilon=1)
+    text = release.report(tmp_path / "p.html").read_text("utf-8")
+    first = text.partition("<figure>")[0]
+    assert release.code != "ok"
+    assert release.usable
+    assert f"To be used with care ({release.code})" in first

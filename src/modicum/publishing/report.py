@@ -314,6 +314,8 @@ def _warnings(answers: AnswerRows) -> Iterator[str]:
         yield f"The answer cannot be used ({codes})."
     elif lost:
         yield f"{lost:,} of {len(answers.codes):,} numbers cannot be used."
+    if care := dict.fromkeys(code for code in answers.codes if code in USABLE - {"ok"}):
+        yield f"To be used with care ({', '.join(care)})."
     if answers.terms.get("private") is False:
         yield "Test randomness was used: this release protects nobody and must not be shown."
     several = _each(answers.terms.get("releases")) or [answers.terms]
