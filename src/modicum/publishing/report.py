@@ -34,6 +34,7 @@ from modicum.version import VERSION
 _ROWS = 40  # numbers in a picture with a row for each
 _BESIDE = 1500  # numbers in a picture beside each other
 _LISTED = 500  # rows of a table
+_LETTERS = 100  # of a label
 _WIDER = 20  # times the interval: one as wide says nothing beside it
 _FOLDED = 200_000  # letters of a record that is shown
 _FACTS = ("interval", "account", "cost", "note", "WARNING")  # said elsewhere on the page
@@ -143,7 +144,7 @@ class Report:
         flagged = any(each.flag != NORMAL for each in table.numbers)
         rows = (
             [
-                *map(written_label, those),
+                *map(_label, those),
                 shown(each.value),
                 "–" if each.value is None else f"{_end(each.lower)} to {_end(each.upper)}",
                 *([_reason(each) if each.reason else ""] if flagged else []),
@@ -214,6 +215,12 @@ def _level(answers: AnswerRows) -> str:
 def _cost(terms: Mapping[str, object]) -> str:
     keys = f", and {terms['keys_cost']} for drawing the labels" if "keys_cost" in terms else ""
     return f"{terms.get('cost')}{keys}"
+
+
+def _label(label: object) -> str:
+    """Write a label; the record has all letters of a very long one."""
+    text = written_label(label)
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}…"
 
 
 def _end(end: Decimal | None) -> str:
@@ -358,7 +365,7 @@ def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
 
 def _odds(whom: str, epsilon: float, delta: float) -> str:
     """The guarantee in odds: presence is one addition, another content a swap, which is two."""
-    once, twice = (number(math.exp(min(times * epsilon, 700.0)), 3) for times in (1, 2))
+    once, twice = (_factor(math.exp(min(times * epsilon, 700.0))) for times in (1, 2))
     but = f", but for a probability of {number(delta, 3)}" if delta else ""
     other = " In all other cases nobody" if delta else " So nobody"
     return (
@@ -368,6 +375,10 @@ def _odds(whom: str, epsilon: float, delta: float) -> str:
         f"than that factor, nor of a guess on what is known of {whom} by more than its square, "
         f"{twice}." + " So large a factor promises little." * (epsilon > _LARGE)
     )
+
+
+def _factor(times: float) -> str:
+    return number(times, 3) if times < 1000 or times > 1e9 else f"{times:,.0f}"
 
 
 def _whom(terms: Mapping[str, object]) -> str:
