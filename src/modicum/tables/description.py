@@ -23,7 +23,8 @@ from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.publishing.html import card, facts, table
-from modicum.release import Release, Tail, native_table, note_text, view_line
+from modicum.publishing.native import native_table
+from modicum.release import Release, Tail, note_text, view_line
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 

@@ -16,6 +16,7 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import AnswerRows
 from modicum.publishing.html import card, facts, table, terms_in_words
+from modicum.publishing.native import native_table
 from modicum.release import (
     Estimate,
     Record,
@@ -23,7 +24,6 @@ from modicum.release import (
     TranscriptEntry,
     assumed_tail,
     check_confidence,
-    native_table,
     note_text,
     plain,
     sealed,
