@@ -395,7 +395,7 @@ class Description(Publishable):
         return "\n".join([*lines, "  frame() has the 95 % interval of every number"])
 
     def to_html(self) -> str:
-        """Write it as a table of HTML, for a page of one's own."""
+        """Write it as a table of HTML, for another page."""
         head, *rows = self._cells()
         cost = f"{self.cost} for {self.rows.unit}, all columns together"
         labels = facts([*self._label_lines()]) if self.labels else ""

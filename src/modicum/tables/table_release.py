@@ -364,7 +364,7 @@ class Crosstab(Record):
             yield "labels", f"drawn, for {', '.join(str(each.event) for each in self.selection)}"
 
     def to_html(self) -> str:
-        """Write it as a table of HTML, for a page of one's own."""
+        """Write it as a table of HTML, for another page."""
         rows: list[list[Any]]
         if len(self.by) == 2:
             head, rows = self._wide()
