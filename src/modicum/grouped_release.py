@@ -14,6 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event, with_labels
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.release import (
     AT_HAND,
@@ -24,7 +25,6 @@ from modicum.release import (
     check_confidence,
     chosen_interval,
     found_groups_words,
-    native_table,
     note_text,
     sealed,
     view_line,

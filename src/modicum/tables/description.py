@@ -23,7 +23,8 @@ from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.publishing.html import card, facts, table
-from modicum.release import Release, Tail, native_table, note_text, view_line
+from modicum.publishing.native import native_table
+from modicum.release import Release, Tail, note_text, view_line
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 
@@ -396,7 +397,7 @@ class Description(Publishable):
         return "\n".join([*lines, "  frame() has the 95 % interval of every number"])
 
     def to_html(self) -> str:
-        """Write it as a table of HTML, for a page of one's own."""
+        """Write it as a table of HTML, for another page."""
         head, *rows = self._cells()
         cost = f"{self.cost} for {self.rows.unit}, all columns together"
         labels = facts([*self._label_lines()]) if self.labels else ""

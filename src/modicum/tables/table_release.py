@@ -17,6 +17,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event, with_labels
 from modicum.publishing.answers import AnswerRows
 from modicum.publishing.html import card, facts, table, terms_in_words
+from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.release import (
     Estimate,
@@ -25,7 +26,6 @@ from modicum.release import (
     TranscriptEntry,
     assumed_tail,
     check_confidence,
-    native_table,
     note_text,
     sealed,
 )
@@ -370,7 +370,7 @@ class Crosstab(Record):
             yield "labels", f"drawn, for {', '.join(str(each.event) for each in self.selection)}"
 
     def to_html(self) -> str:
-        """Write it as a table of HTML, for a page of one's own."""
+        """Write it as a table of HTML, for another page."""
         rows: list[list[Any]]
         if len(self.by) == 2:
             head, rows = self._wide()
