@@ -62,7 +62,16 @@ def sealed(cls: type[T]) -> type[T]:
 
 
 class Interval(NamedTuple):
-    """Ends of an interval."""
+    """Ends of an interval.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> interval = mo.count(range(1000), epsilon=1).interval(level=0.99)
+    >>> lower, upper = interval
+    >>> upper - lower == interval.width
+    True
+    """
 
     lower: float
     upper: float
