@@ -443,6 +443,13 @@ class Release(Record):
     statistic, column, event, unit, lattice, ranged, method, status, code, transcript, engine,
     account
         And ``private`` and ``version``: as for :class:`Record`.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> release = mo.count(range(1000), epsilon=1)
+    >>> 950 < release.value < 1050, release.usable, str(release.event)
+    (True, True, 'ε = 1')
     """
 
     error_model: ScalarErrorModel
