@@ -4,11 +4,11 @@ from drawing import Shade, arrow, canvas, curator, incomes, save
 from matplotlib.figure import Figure
 
 MEANINGS = (
-    ("the statistic and the answer", "rounded to what is worth printing"),
-    ("holds the truth in 95 of 100 releases", "if the tail is as the parenthesis says"),
-    ("what it took, and who is protected", "by how much a reader's odds may change"),
-    ("the algorithm, and the range", "given by you or found privately"),
-    ("the sum of all releases so far", "and the budget they count against"),
+    "the statistic, the column and the answer",
+    "holds the truth in 95 of 100 releases, if the tail is as it says",
+    "what was spent, and who is protected against which change",
+    "the algorithm, and the range, given or found privately",
+    "all that was spent so far, and of which budget",
 )
 
 
@@ -24,7 +24,7 @@ def main() -> None:
 
     def draw(shade: Shade) -> Figure:
         figure, axes = canvas(height=76)
-        for i, ((name, text), (meaning, more)) in enumerate(zip(entries, MEANINGS, strict=True)):
+        for i, ((name, text), said) in enumerate(zip(entries, MEANINGS, strict=True)):
             y = 6 + 15 * i
             weight = "bold" if not name else "normal"
             axes.axhspan(y - 4, y + 3.4, color=shade.panel, lw=0)
@@ -32,7 +32,6 @@ def main() -> None:
             axes.text(2, y, name, color=shade.drawn, **mono)
             axes.text(2 if not name else 20, y, text, weight=weight, **mono)
             arrow(axes, (6, y + 7.5), (6, y + 3.6), shade.final)
-            said = f"{meaning}: {more}"
             axes.text(8, y + 7, said, va="center", fontsize=8, color=shade.final)
         return figure
 

@@ -12,7 +12,7 @@ MEASURED = Path(__file__).parents[2] / "benchmarks/curve.csv"
 NAMES = {
     "modicum": "modicum",
     "pydp_auto": "PyDP, no bounds",
-    "opendp_tails": "OpenDP, bounds\nfrom quantiles",
+    "opendp_tails": "OpenDP, quantiles",
     "opendp_wide": "OpenDP, ±1e9",
     "diffprivlib_wide": "diffprivlib, ±1e9",
 }
@@ -39,7 +39,7 @@ def draw(shade: Shade) -> Figure:
         color = shade.final if ours else shade.drawn if "wide" not in name else shade.quiet
         marks = {"pydp_auto": "s", "opendp_tails": "^", "diffprivlib_wide": "v"}
         axes.loglog(n, errors, f"{marks.get(name, 'o')}-", ms=4, lw=2 if ours else 1.2, color=color)
-        place = max(end, place * 2.6)
+        place = max(end, place * 3)
         axes.text(n[-1] * 1.25, place, NAMES[name], va="center", color=color)
     axes.set_yticks([0.01, 0.1, 1, 10, 100, 1000], ["0.01 %", "0.1 %", "1 %", "10 %", "100 %", "1000 %"])
     axes.minorticks_off()
