@@ -7,9 +7,7 @@ BY_PAGE = {
     "questions/describe": "Description describe",
     "questions/quantiles": "median quantile",
     "questions/spread": "iqr max min skewness std var",
-    "questions/robust": (
-        "expectile geometric_mean huber lp_center trimmed_mean winsorized_mean"
-    ),
+    "questions/robust": ("expectile geometric_mean huber lp_center trimmed_mean winsorized_mean"),
     "questions/weights": "ratio",
     "questions/distribution": "ArrayRelease Intervals cdf histogram quantiles",
     "questions/crosstab": "Crosstab ValueCounts crosstab n_distinct value_counts",

@@ -29,13 +29,33 @@ def draw(shade: Shade) -> Figure:
     steps = [float(each) for each in spent()]
     axes.step(range(13), steps, where="post", color=shade.drawn, lw=1.8)
     axes.axhline(float(YEAR.amount), color=shade.final, lw=1.4)
-    axes.text(0.1, float(YEAR.amount) + 0.08, f"budget of the year: ε = {YEAR.amount}", color=shade.final)
+    axes.text(
+        0.1, float(YEAR.amount) + 0.08, f"budget of the year: ε = {YEAR.amount}", color=shade.final
+    )
     rest = float(YEAR.amount) - steps[-1]
-    axes.annotate("", (12, float(YEAR.amount)), (12, steps[-1]), arrowprops={"arrowstyle": "<->", "color": shade.quiet})
-    axes.text(11.8, steps[-1] + rest / 2, f"kept for other questions: {rest:.1f}", ha="right", va="center", color=shade.quiet)
+    axes.annotate(
+        "",
+        (12, float(YEAR.amount)),
+        (12, steps[-1]),
+        arrowprops={"arrowstyle": "<->", "color": shade.quiet},
+    )
+    axes.text(
+        11.8,
+        steps[-1] + rest / 2,
+        f"kept for other questions: {rest:.1f}",
+        ha="right",
+        va="center",
+        color=shade.quiet,
+    )
     axes.text(1.1, 0.75, f"monthly: {float(MONTHLY.amount)}", color=shade.drawn, ha="left")
     axes.text(3.2, 1.35, f"quarterly: {float(QUARTERLY.amount)} more", color=shade.drawn, ha="left")
-    axes.text(11.8, steps[12] - 0.25, f"yearly: {float(YEARLY.amount)} more", color=shade.drawn, ha="right")
+    axes.text(
+        11.8,
+        steps[12] - 0.25,
+        f"yearly: {float(YEARLY.amount)} more",
+        color=shade.drawn,
+        ha="right",
+    )
     axes.set(xlim=(0, 12.2), ylim=(0, float(YEAR.amount) + 0.4), xticks=range(13))
     axes.set_xlabel("month")
     axes.set_title("ε spent on one set of people", loc="left", x=-0.07)

@@ -19,7 +19,9 @@ def main() -> None:
     keeper = curator(data, "the centres")
     drawn = {
         "median": [keeper.median(epsilon=1).value for _ in range(RUNS)],
-        "trimmed mean (10 %)": [keeper.trimmed_mean(trim=0.1, epsilon=1).value for _ in range(RUNS)],
+        "trimmed mean (10 %)": [
+            keeper.trimmed_mean(trim=0.1, epsilon=1).value for _ in range(RUNS)
+        ],
         "mean": [keeper.mean(epsilon=1).value for _ in range(RUNS)],
     }
 

@@ -41,7 +41,9 @@ def draw(shade: Shade) -> Figure:
         axes.loglog(n, errors, f"{marks.get(name, 'o')}-", ms=4, lw=2 if ours else 1.2, color=color)
         place = max(end, place * 3)
         axes.text(n[-1] * 1.25, place, NAMES[name], va="center", color=color)
-    axes.set_yticks([0.01, 0.1, 1, 10, 100, 1000], ["0.01 %", "0.1 %", "1 %", "10 %", "100 %", "1000 %"])
+    axes.set_yticks(
+        [0.01, 0.1, 1, 10, 100, 1000], ["0.01 %", "0.1 %", "1 %", "10 %", "100 %", "1000 %"]
+    )
     axes.minorticks_off()
     axes.set_xlabel("number of records times ε")
     axes.set_title("Relative error of the mean of incomes", loc="left", x=-0.15)

@@ -31,8 +31,17 @@ def draw(shade: Shade) -> Figure:
             axes.text(left + 3, y, text, va="center", color=color, fontsize=8.5)
         else:
             arrow(axes, (left, y), (right, y), color)
-            axes.text((left + right) / 2, y - 3, text, ha="center", va="center", color=color, fontsize=8.5)
-    axes.text(2, height - 5, "A refusal comes at 2 or 4: before\nany random bit is drawn.", color=shade.quiet, fontsize=8.5, va="center")
+            axes.text(
+                (left + right) / 2, y - 3, text, ha="center", va="center", color=color, fontsize=8.5
+            )
+    axes.text(
+        2,
+        height - 5,
+        "A refusal comes at 2 or 4: before\nany random bit is drawn.",
+        color=shade.quiet,
+        fontsize=8.5,
+        va="center",
+    )
     return figure
 
 

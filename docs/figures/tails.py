@@ -6,7 +6,12 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 TAILS = (None, 3, 2, 1.5)
-NAMES = ("tail=None: noise alone", "tail=3: the light default", "tail=2", "tail=1.5: claims, fortunes")
+NAMES = (
+    "tail=None: noise alone",
+    "tail=3: the light default",
+    "tail=2",
+    "tail=1.5: claims, fortunes",
+)
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ import inspect
 import json
 import re
 import sys
-from pathlib import Path
 
 import jsonschema
 import numpy as np
