@@ -10,6 +10,7 @@ import io
 import json
 import os
 from pathlib import Path
+from typing import ClassVar
 from unittest import mock
 
 from docutils import nodes
@@ -25,7 +26,7 @@ from modicum.cli.tasks import TASKS
 
 class Picture(SphinxDirective):
     required_arguments = 1
-    option_spec = {"alt": directives.unchanged_required}
+    option_spec: ClassVar = {"alt": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         if not self.options.get("alt"):

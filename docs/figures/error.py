@@ -1,4 +1,4 @@
-"""The error of a mean against n ε, beside other libraries, as ``benchmarks/curve.py`` measured it."""
+"""The error of a mean against n ε beside other libraries, as ``benchmarks/curve.py`` printed."""
 
 import csv
 from collections import defaultdict
