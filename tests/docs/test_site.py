@@ -104,6 +104,22 @@ def test_pages_for_beginners_are_short(page: str) -> None:
     assert len(BLOCK.sub("", PAGES[page]).split()) <= MOST_WORDS
 
 
+FIRST = re.compile(r"(After this page|This page|These pages|Each of these pages|With modicum)\b")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith("project/")])
+def test_a_page_says_first_what_a_reader_gets(page: str) -> None:
+    paragraphs = [each for each in PAGES[page].split("\n\n") if not each.startswith(("#", "<!--"))]
+    assert FIRST.match(paragraphs[0].strip())
+
+
+def test_formulas_are_formulas() -> None:
+    """No proof shows one as code."""
+    proofs = {page: text for page, text in PAGES.items() if page.startswith("research/proofs/")}
+    shown = {page: re.findall(r"^ {4,}\S.*", text, re.MULTILINE) for page, text in proofs.items()}
+    assert {page: lines for page, lines in shown.items() if lines} == {}
+
+
 def test_every_page_is_reached_from_the_left_column() -> None:
     reached = {"index"}
     for page, text in PAGES.items():
