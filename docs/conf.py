@@ -42,6 +42,8 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 
+toc_object_entries_show_parents = "hide"
+
 html_theme = "pydata_sphinx_theme"
 html_title = f"modicum {__version__}"
 html_copy_source = False

@@ -64,13 +64,8 @@ def sealed(cls: type[T]) -> type[T]:
 class Interval(NamedTuple):
     """Ends of an interval.
 
-    Examples
-    --------
-    >>> import modicum as mo
-    >>> interval = mo.count(range(1000), epsilon=1).interval(level=0.99)
-    >>> lower, upper = interval
-    >>> upper - lower == interval.width
-    True
+    >>> Interval(lower=1.0, upper=3.0).width
+    2.0
     """
 
     lower: float
@@ -444,12 +439,9 @@ class Release(Record):
     account
         And ``private`` and ``version``: as for :class:`Record`.
 
-    Examples
-    --------
     >>> import modicum as mo
-    >>> release = mo.count(range(1000), epsilon=1)
-    >>> 950 < release.value < 1050, release.usable, str(release.event)
-    (True, True, 'ε = 1')
+    >>> print(mo.count(range(1000), epsilon=1).event)
+    ε = 1
     """
 
     error_model: ScalarErrorModel

@@ -195,3 +195,43 @@ def test_releases_have_the_fields_of_the_schema_and_no_others() -> None:
             validator.validate({**record, "surprise": name})
         with pytest.raises(jsonschema.ValidationError):
             validator.validate({key: record[key] for key in record if key != "statistic"})
+
+
+def snippets() -> list[tuple[str, str]]:
+    """Code inside of sentences that calls modicum, on pages for beginners."""
+    return [
+        (page, code)
+        for page, text in PAGES.items()
+        if page.split("/")[0] in {"start", "questions", "index"}
+        for code in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", BLOCK.sub("", text))
+        if re.match(r"(mo|modicum|curator)\.\w+.*\(", code)
+    ]
+
+
+def wrong_calls(code: str) -> list[str]:
+    """Names that are not there, and keywords that are not taken, of calls that can be looked up."""
+    roots = {"mo": mo, "modicum": mo, "curator": mo.Curator}
+    wrong = []
+    for call in ast.walk(ast.parse(code, mode="eval")):
+        if not isinstance(call, ast.Call):
+            continue
+        names, node = [], call.func
+        while isinstance(node, ast.Attribute):
+            names, node = [node.attr, *names], node.value
+        if not isinstance(node, ast.Name) or node.id not in roots:
+            continue  # a method of what a call returns
+        called: object = roots[node.id]
+        for name in names:
+            called = getattr(called, name, None)
+        if called is None:
+            wrong.append(".".join(names))
+        elif takes := {*inspect.signature(called).parameters}:  # type: ignore[arg-type]
+            wrong += [each.arg for each in call.keywords if each.arg and each.arg not in takes]
+    return wrong
+
+
+def test_calls_in_sentences_are_those_of_the_library() -> None:
+    found = snippets()
+    assert len(found) > 30
+    assert {(page, code) for page, code in found if wrong_calls(code)} == set()
+    assert wrong_calls("mo.mean(x, bounds=(0, 1))") == ["bounds"]
