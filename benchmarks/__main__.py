@@ -55,6 +55,7 @@ README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "research" / "comparison.md"
 TITLE = """# Comparison with other methods and libraries
 
+This page shows what was measured: error, coverage and speed beside other methods and libraries.
 Times are ratios to a reference in the same process; errors are ratios to the best clipping in
 hindsight. Accuracy figures come from seeded randomness and repeat exactly for the same NumPy; times
 vary by about 10 %. `make bench` makes everything, the environment of the other libraries included.

@@ -61,7 +61,11 @@ def sealed(cls: type[T]) -> type[T]:
 
 
 class Interval(NamedTuple):
-    """Ends of an interval."""
+    """Ends of an interval.
+
+    >>> Interval(lower=1.0, upper=3.0).width
+    2.0
+    """
 
     lower: float
     upper: float
@@ -435,6 +439,10 @@ class Release(Record):
     statistic, column, event, unit, lattice, ranged, method, status, code, transcript, engine,
     account
         And ``private`` and ``version``: as for :class:`Record`.
+
+    >>> import modicum as mo
+    >>> print(mo.count(range(1000), epsilon=1).event)
+    ε = 1
     """
 
     error_model: ScalarErrorModel
