@@ -71,7 +71,7 @@ class Fields(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        path = Path(self.env.srcdir) / "reference/release.schema.json"
+        path = Path(self.env.srcdir) / "reference/schema/release.schema.json"
         self.env.note_dependency(str(path))
         part = json.loads(path.read_text("utf-8"))["$defs"][self.arguments[0]]
         lines = ["| field | meaning |", "|---|---|"]

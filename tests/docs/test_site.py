@@ -2,13 +2,9 @@
 
 import ast
 import inspect
-import json
 import re
 import sys
 
-import jsonschema
-import numpy as np
-import pandas as pd
 import pytest
 
 import modicum as mo
@@ -159,42 +155,6 @@ def named_tests() -> list[tuple[str, str]]:
 def test_a_test_that_answers_a_hazard_exists(file: str, name: str) -> None:
     tree = ast.parse((ROOT / file).read_text("utf-8"))
     assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-
-
-def releases() -> dict[str, str]:
-    rng = np.random.default_rng(1)
-    table = pd.DataFrame(
-        {"x": rng.normal(50, 5, 3000), "y": rng.normal(size=3000), "g": ["a", "b"] * 1500}
-    )
-    curator = mo.Curator(table, budget=mo.approx(100, "1e-5"))
-    persons = mo.Curator(table, unit=mo.unit_of("g"), budget=mo.pure(9))
-    groups = curator.group_by("g", keys=["a", "b"])
-    made = {
-        "mean": curator.mean("x", epsilon=1, population=True),
-        "count": curator.count(epsilon=1),
-        "view": curator.where("x > 50").median("x", epsilon=1),
-        "persons": persons.median("x", within=(0, 100), epsilon=1),
-        "zcdp": mo.mean(table, "x", rho="0.1"),
-        "quantiles": curator.quantiles("x", q=[0.1, 0.5], epsilon=1),
-        "regression": curator.linear_regression(columns=["x"], target="y", epsilon=1),
-        "vector": curator.mean_vector(["x", "y"], budget=mo.approx(1, "1e-6")),
-        "groups": groups.mean("x", epsilon=1),
-        "histograms": groups.histogram("x", edges=[0, 50, 100], epsilon=1),
-    }
-    return {name: release.to_json() for name, release in made.items()}
-
-
-def test_releases_have_the_fields_of_the_schema_and_no_others() -> None:
-    schema = json.loads((DOCS / "reference/release.schema.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
-    for name, text in releases().items():
-        record = json.loads(text)
-        validator.validate(record)
-        with pytest.raises(jsonschema.ValidationError):
-            validator.validate({**record, "surprise": name})
-        with pytest.raises(jsonschema.ValidationError):
-            validator.validate({key: record[key] for key in record if key != "statistic"})
 
 
 def snippets() -> list[tuple[str, str]]:
