@@ -55,6 +55,7 @@ _HOMES = {
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.publishing.table": {"PublishedTable"},
     "modicum.release": {"Interval", "Release"},
+    "modicum.releases": {"Releases"},
     "modicum.tables.table_release": {"Crosstab", "ValueCounts"},
     "modicum.query": {"Query"},
     "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},

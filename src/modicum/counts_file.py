@@ -9,7 +9,8 @@ from pathlib import Path
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.html import escaped
-from modicum.release import sealed, view_line
+from modicum.publishing.text import view_line
+from modicum.release import sealed
 
 
 @sealed

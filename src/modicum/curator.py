@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from modicum.charging import accountant_for, fitted
+from modicum.charging import accountant_for, cost_of, fitted
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_answers import group_by
@@ -20,6 +20,7 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.publishing.html import card, facts
 from modicum.release import Record
+from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.sources.base import open_source
@@ -217,7 +218,7 @@ class Curator(Statistics, WholeTable):
         """Answer one query made with :mod:`modicum.query`."""
         return self.release(answer=query)["answer"]
 
-    def release(self, **queries: Query[R]) -> Mapping[str, R]:
+    def release(self, **queries: Query[R]) -> Releases[R]:
         """Answer several queries in the passes of the slowest one.
 
         Parameters
@@ -227,9 +228,10 @@ class Curator(Statistics, WholeTable):
 
         Returns
         -------
-        mapping of str to Release or ArrayRelease
-            In the order asked, each of the kind of its query. The whole cost is charged at
-            once, before the first draw.
+        Releases
+            A mapping of str to Release or ArrayRelease, in the order asked, each of the kind of its
+            query; ``frame()`` has all in one table. The whole cost is charged at once, before the
+            first draw.
 
         Raises
         ------
@@ -242,10 +244,11 @@ class Curator(Statistics, WholeTable):
         source, unit = guard.source, guard.unit
         fit = partial(fitted, source=source, kind=guard.kind, unit=unit)
         queries = {name: fit(query) for name, query in queries.items()}
+        cost = cost_of(queries.values(), guard.kind)
         with guard.charging(queries, unit) as pending:
             done: Mapping[str, R] | None = pending.done
             if done is not None:
-                return done
+                return Releases(done, cost)
             places = [read_as(source, each.place, each.lattice) for each in queries.values()]
             rows = TableReader(source, unit, places)
             runs = run(queries, rows, unit=unit, charge=pending.charge, entropy=guard.entropy)
@@ -253,7 +256,7 @@ class Curator(Statistics, WholeTable):
                 name: guard.released(queries[name], live, unit, pending)
                 for name, live in runs.items()
             }
-            return pending.commit(releases)
+            return Releases(pending.commit(releases), cost)
 
     def group_by(
         self,

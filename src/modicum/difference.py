@@ -16,16 +16,8 @@ from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.publishing.html import card, facts, interval, number
-from modicum.release import (
-    Interval,
-    Release,
-    Tail,
-    check_confidence,
-    check_sample,
-    law_of,
-    note_text,
-    sealed,
-)
+from modicum.publishing.text import note_text
+from modicum.release import Interval, Release, Tail, check_confidence, check_sample, law_of, sealed
 
 
 @sealed

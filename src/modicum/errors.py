@@ -105,4 +105,6 @@ def no_attribute(owner: object, name: str) -> AttributeError:
     """Return the error for a name that an object does not have, and that may be mistyped."""
     kind = type(owner)
     known = [each for each in dir(kind) if not each.startswith("_")]
-    return AttributeError(f"a {kind.__name__} has no {name!r}{did_you_mean(name, known)}")
+    meant = "" if name.startswith("_") else did_you_mean(name, known)
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    return AttributeError(f"{article} {kind.__name__} has no {name!r}{meant}")

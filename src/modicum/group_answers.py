@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from modicum.charging import query_text
+from modicum.charging import cost_of, query_text
 from modicum.errors import InvalidArgument
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
@@ -20,7 +20,9 @@ from modicum.mechanisms.partition_selection import KeySelection
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.unit import Unit
-from modicum.release import TranscriptEntry, plain
+from modicum.publishing.text import plain
+from modicum.release import TranscriptEntry
+from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, row_costs, run_before, run_groups
 from modicum.runtime.steps import Steps
@@ -136,10 +138,14 @@ class _Answers:
         """The column of keys, or several."""
         return self.guard.source.joined or self.by
 
-    def answer(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
+    def answer(self, queries: Mapping[str, Query[Any]]) -> Releases[Any]:
         """Charge for queries once, and answer them for all groups."""
+        queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
+        answers = self._answers(queries)
+        return Releases(answers, cost_of(queries.values(), self.guard.kind))
+
+    def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
         guard, unit = self.guard, self.unit
-        queries = {name: query.for_unit(unit) for name, query in queries.items()}
         told: dict[str, object] = {"finds": "groups"} if self.find else {}
         asked = {"by": self.by, "keys": [repr(key) for key in self.keys], **told}
         with guard.charging(queries, unit, **asked) as pending:

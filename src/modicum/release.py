@@ -9,14 +9,12 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass, field
 from fractions import Fraction
 from importlib import import_module
-from importlib.util import find_spec
 from numbers import Real
 from sys import float_info
-from textwrap import fill
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 from modicum.errors import InvalidArgument
@@ -24,25 +22,24 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable, native_table
+from modicum.publishing.explanation import Explanation
+from modicum.publishing.text import note_text, plain, view_line
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
 Tail = float | Literal["auto"] | None
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
-_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
+_INTERNAL = frozenset(  # of records: names that users of a notebook do not need
+    {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
+    | {"population", "private", "ranged", "step_words", "transcript", "version", "view"}
+)
 
 
 def found_groups_words(most: int) -> str:
     """Say in how many groups a person counts, if that was found."""
     groups = "one group" if most == 1 else f"at most {most:,} groups"
     return f"{groups} of each person, at random: found; the rows in others do not count"
-
-
-def view_line(view: str, width: int) -> str:
-    """Write a line of a summary of what a view of a table is; its first word is the name."""
-    name, _, words = view.partition(" ")
-    return f"  {name:{width}}{words}"
 
 
 def sealed(cls: type[T]) -> type[T]:
@@ -71,6 +68,11 @@ class Interval(NamedTuple):
     def width(self) -> float:
         """How far the ends are apart."""
         return self.upper - self.lower
+
+    @property
+    def half_width(self) -> float:
+        """Half of that: the number after ±, if the value is in the middle."""
+        return self.upper / 2 - self.lower / 2
 
 
 class ErrorModel(Protocol):
@@ -241,6 +243,7 @@ class Record(Publishable):
         Which rows were chosen, and which columns made, of the table that was opened.
     """
 
+    _internal = _INTERNAL
     statistic: str
     column: str | None
     event: Event
@@ -294,18 +297,15 @@ class Record(Publishable):
         """What to know about the step, if the answer is at most a million of it; or nothing."""
         return "" if self.lattice is None else step_words(self.error_model, self.lattice)
 
-    def explain(self) -> str:
-        """Describe step by step what was drawn, what it cost, and what the interval assumes."""
-        together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
-        lines = [str(self), "", f"Every draw, in order{together}:"]
-        for entry in self.transcript:
-            shown = ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items())
-            said = entry.words or _short(entry.outcome)
-            lines.append(f"  {entry.label}: {said}  [{entry.event}]")
-            lines.append(f"    {entry.mechanism}({shown})")
+    def explain(self) -> Explanation:
+        """Describe step by step what was drawn, what it cost, and what the interval assumes.
+
+        It is a text; a notebook shows a table, with the mechanisms folded in.
+        """
         tails = (chosen_index(self.error_model, 0.95), None)
         assumed = dict.fromkeys(self.error_model.assumption(tail) for tail in tails)
-        return "\n".join([*lines, "", *assumed])
+        together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
+        return Explanation.of_draws(self, self.transcript, together, assumed)
 
     def _of(self) -> str:
         return "rows" if self.column is None and self.lattice is None else self.column or "array"
@@ -543,20 +543,24 @@ class Release(Record):
             answer["confidence_interval"] = list(self.confidence_interval())
         return self._json("modicum.release/2", answer, indent)
 
-    def __str__(self) -> str:
-        lower, upper = self.interval()
-        condition = f"  ({self.error_model.condition})" if self.error_model.condition else ""
+    def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
+        """Write the answer, its interval and its terms; arguments as for :meth:`interval`."""
+        lower, upper = self.interval(level, tail)
+        assumed = bool(self.error_model.condition) and tail is not None
+        condition = f"  ({self.error_model.condition})" * assumed
+        ends = f"{100 * level:g} % interval"
         lines = [
             *self._head(f"{self.value:,.6g}"),
-            f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
+            f"  {ends:14} [{lower:,.6g}, {upper:,.6g}]{condition}",
         ]
         if self.population:
-            lower, upper = self.confidence_interval()
-            lines.append(
-                f"  population     [{lower:,.6g}, {upper:,.6g}]  (95 %, of a random sample)"
-            )
-        lines += self._terms()
-        return "\n".join(lines)
+            lower, upper = self.confidence_interval(level, tail)
+            ends = f"[{lower:,.6g}, {upper:,.6g}]"
+            lines.append(f"  population     {ends}  ({100 * level:g} %, of a random sample)")
+        return "\n".join([*lines, *self._terms()])
+
+    def __str__(self) -> str:
+        return self.summary()
 
 
 def chosen_interval(release: Release, level: float, tail: Tail, *, population: bool) -> Interval:
@@ -597,56 +601,9 @@ def _is_number(value: object) -> bool:
     return math.isfinite(value)
 
 
-def plain(value: object) -> object:
-    """Turn a public parameter or outcome into numbers, text and lists of them."""
-    if isinstance(value, (int, float, str)) or value is None:
-        return value
-    if isinstance(value, (tuple, list)):
-        return [plain(v) for v in value]
-    # The releases of many groups have parameters alike: their text is written, and held, once.
-    try:
-        return _text(value)
-    except TypeError:  # it has no hash
-        return str(value)
-
-
-@functools.lru_cache(maxsize=256, typed=True)
-def _text(value: object) -> str:
-    return str(value)
-
-
-def _short(value: object, limit: int = 120) -> str:
-    text = str(plain(value))
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
 def _event_fields(event: Event) -> dict[str, object]:
     """Exact amounts by their usual names, as floats for reading and strings for exactness."""
     fields: dict[str, object] = {}
     for name, amount in event.amounts.items():
         fields |= {name: float(amount), f"{name}_exact": str(amount)}
     return fields
-
-
-def note_text(head: str, words: str) -> str:
-    """Write a note of a summary in lines below each other."""
-    return fill(words, 96, initial_indent=head, subsequent_indent=" " * len(head))
-
-
-def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
-    """A table of the library that the data came in, of columns of one length.
-
-    It is a pandas, Polars or PyArrow table, as the engine is; for DuckDB one of PyArrow, or of
-    pandas; for any other engine a list of dicts.
-
-    Examples
-    --------
-    >>> native_table({"key": ["a", "b"], "value": [1.0, 2.0]}, "numpy")
-    [{'key': 'a', 'value': 1.0}, {'key': 'b', 'value': 2.0}]
-    """
-    if engine == "duckdb":
-        engine = next((each for each in ("pyarrow", "pandas") if find_spec(each)), engine)
-    if engine in _MAKERS:
-        return getattr(import_module(engine), _MAKERS[engine])(dict(columns))
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -10,11 +10,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+
+from modicum.errors import no_attribute
+from modicum.status import USABLE
 
 if TYPE_CHECKING:
     from modicum.publishing.rounding import Base, Digits
     from modicum.publishing.table import PublishedTable
+
+_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +52,57 @@ class AnswerRows:
     terms: Mapping[str, object]
     make: Callable[[Mapping[str, Sequence[Any]]], Any]
 
+    @property
+    def what(self) -> str:
+        """What each number is, without the columns that its labels are of."""
+        by: Any = self.terms.get("by", ())
+        return self.title.removesuffix(f" by {by if isinstance(by, str) else ', '.join(by)}")
+
+    @property
+    def usable(self) -> list[bool]:
+        """Whether each number can be used."""
+        return [code in USABLE for code in self.codes]
+
+
+def common_terms(several: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Join the terms of several releases; what differs between them is a list of each once.
+
+    Examples
+    --------
+    >>> common_terms([{"unit": "one row", "code": "ok"}, {"unit": "one row", "code": "partial"}])
+    {'unit': 'one row', 'code': ['ok', 'partial']}
+    """
+    terms: dict[str, object] = {}
+    for name in dict.fromkeys(name for each in several for name in each):
+        found = {repr(each[name]): each[name] for each in several if name in each}
+        terms[name] = [*found.values()] if len(found) > 1 else next(iter(found.values()))
+    return terms
+
+
+def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
+    """A table of the library that the data came in, of columns of one length.
+
+    It is a pandas, Polars or PyArrow table, as the engine is; for DuckDB one of PyArrow, or of
+    pandas; for any other engine a list of dicts.
+
+    Examples
+    --------
+    >>> native_table({"key": ["a", "b"], "value": [1.0, 2.0]}, "numpy")
+    [{'key': 'a', 'value': 1.0}, {'key': 'b', 'value': 2.0}]
+    """
+    if engine == "duckdb":
+        engine = next((each for each in ("pyarrow", "pandas") if find_spec(each)), engine)
+    if engine in _MAKERS:
+        return getattr(import_module(engine), _MAKERS[engine])(dict(columns))
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
 
 class Publishable:
-    """A record that can be published: it has :meth:`publish`, made of its :class:`AnswerRows`."""
+    """A record that can be published, drawn and shown, all of its :class:`AnswerRows`."""
 
     __slots__ = ()
+    _internal: ClassVar[frozenset[str]] = frozenset({"answers", "terms"})
 
     @abstractmethod
     def answers(
@@ -142,6 +194,62 @@ class Publishable:
         )
         table: PublishedTable = publishing.table(self)
         return table
+
+    def frame(self) -> Any:
+        """Return a table with the columns of labels, value, lower, upper (95 %) and usable.
+
+        It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
+        PyArrow, or pandas). Data of any other kind get a list of dicts.
+        """
+        found = self.answers()
+        ends = {"value": found.values, "lower": found.lower, "upper": found.upper}
+        return found.make({**found.labels, **ends, "usable": found.usable})
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        level: float = 0.95,
+        tail: float | Literal["auto"] | None = "auto",
+        most: int = 40,
+    ) -> Any:
+        """Draw every number as a point with its interval, the largest on top.
+
+        Only released numbers are drawn, so it costs nothing. It needs ``modicum[plot]``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        level, tail
+            Of the intervals, as for ``interval()``.
+        most : int
+            How many numbers are shown at most: those with the largest values. The title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+            With a title and names of its axes, which can be changed. A number that cannot be used
+            is a cross, and an interval that goes on beyond the axis ends in an arrow.
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, or for an argument that cannot be used.
+        """
+        plots = import_module("modicum.publishing.plots")
+        return plots.ranked(plots.drawn(self.answers(level, tail)), ax, most)
+
+    def __dir__(self) -> list[str]:
+        """Names that a user needs; the others can be reached too."""
+        kinds = type(self).__mro__
+        hidden = {name for kind in kinds for name in kind.__dict__.get("_internal", ())}
+        return [name for name in dir(type(self)) if name[0] != "_" and name not in hidden]
+
+    if not TYPE_CHECKING:  # or every attribute would seem to exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
