@@ -6,9 +6,10 @@ import os
 import threading
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from modicum.charging import accountant_for, cost_of, fitted
+from modicum.charging import Charged, accountant_for, cost_of, fitted
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_answers import group_by
@@ -18,7 +19,7 @@ from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
-from modicum.publishing.html import card, facts
+from modicum.publishing.html import bar, card, facts, paragraph, table
 from modicum.release import Record
 from modicum.releases import Releases
 from modicum.runtime.query import Query
@@ -30,6 +31,7 @@ from modicum.sources.view import View
 from modicum.tables.whole_table import WholeTable
 
 R = TypeVar("R", bound=Record)
+_SHOWN = 30  # charges in a notebook
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
@@ -99,6 +101,53 @@ class Curator(Statistics, WholeTable):
     def remaining(self) -> Budget:
         """What is left."""
         return self._guard.accountant.budget - self._guard.accountant.spent
+
+    @property
+    def charges(self) -> tuple[Charged, ...]:
+        """What was charged so far, in order: what for, in words, and its cost.
+
+        Of an account of a ledger it is what any process charged to it.
+
+        Examples
+        --------
+        >>> import modicum
+        >>> curator = modicum.Curator([1.0] * 999, budget=modicum.pure(1))
+        >>> release = curator.count(epsilon="0.25")
+        >>> [(each.what, str(each.cost)) for each in curator.charges]
+        [('count', 'ε = 0.25')]
+        """
+        return self._guard.accountant.charges
+
+    def plot(self, ax: Any = None, *, most: int = 40) -> Any:
+        """Draw what was charged, one below the other, and what is left of the budget.
+
+        Nothing of the data is drawn. It needs ``modicum[plot]``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        most : int
+            How many charges are shown at most: the last ones. Those before are one bar.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, or for an argument that cannot be used.
+        """
+        plots = import_module("modicum.publishing.plots")
+        charges, budget = self.charges, self.budget
+        before = max(0, len(charges) - plots.checked_most(most))
+        shown = [(each.what, float(each.cost.amount)) for each in charges[before:]]
+        if before:
+            earlier = sum(each.cost.amount for each in charges[:before])
+            shown.insert(0, (f"{before} before", float(earlier)))
+        title = f"{self.spent} spent\nof {budget} for {self._guard.unit}"
+        return plots.budget(shown, float(budget.amount), ax, title, budget.symbol)
 
     def idempotent(self, key: str) -> Curator:
         """Return the same curator for one query, which is answered once whatever happens.
@@ -338,17 +387,30 @@ class Curator(Statistics, WholeTable):
         return f"Curator({guard.source.engine} data, unit={guard.unit}, {guard.accountant})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: public names and amounts."""
-        guard = self._guard
+        """What a notebook shows: public names and amounts, and never data."""
+        guard, charges = self._guard, self.charges
+        budget, spent, left = self.budget, self.spent, self.remaining
         said = [
             ("data", guard.source.engine),
             ("protects", str(guard.unit)),
-            ("budget", str(self.budget)),
-            ("spent", str(self.spent)),
-            ("left", str(self.remaining)),
+            ("budget", str(budget)),
+            ("spent", str(spent)),
+            ("left", str(left)),
             ("columns", ", ".join(guard.source.names)),
+            *((name, words) for name, _, words in (each.partition(" ") for each in guard.views)),
         ]
-        return card("Curator", facts((name, words) for name, words in said if words))
+        share = float(left.amount / budget.amount)
+        if budget.delta:
+            share = min(share, float(left.delta / budget.delta))
+        before = len(charges) - _SHOWN
+        rows = [[each.what, str(each.cost)] for each in charges[-_SHOWN:]]
+        return card(
+            "Curator",
+            facts((name, words) for name, words in said if words),
+            bar(share, f"{100 * share:.3g} % of the budget is left"),
+            table(["asked", "cost"], rows, labels=1) if rows else "",
+            paragraph(f"and {before:,} before: charges has all") if before > 0 else "",
+        )
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")

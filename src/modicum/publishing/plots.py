@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 
 _FAR = 1e300  # what is farther off is beyond any axis
 _WIDE = 20.0  # median widths of intervals: wider ones may go on beyond the axis
+_DECADES = 1e6  # that a scale of logarithms shows
 _UNEVEN = 20  # widths of bins that differ by more are not drawn to scale
 _LABELS = 14  # of a horizontal axis
 _LONGEST, _SHORT = 40, 9  # letters of a label
@@ -301,24 +302,41 @@ def panels(
 
 
 def curves(
-    x: Sequence[float], lines: Iterable[tuple[str, Sequence[float]]], ax: Any, **names: str
+    x: Sequence[float],
+    lines: Iterable[tuple[str, Sequence[float]]],
+    ax: Any,
+    title: str,
+    xlabel: str,
+    ylabel: str,
 ) -> Any:
     """Draw positive numbers against positive numbers, both on a scale of logarithms.
 
-    ``names`` are the title and the names of both axes.
+    A number that is a million times as large as the smallest is an arrow at the upper end.
     """
     ax = _axes(ax)
-    for (name, values), style in zip(lines, ("o-", "s--", ":"), strict=False):
-        finite = [(a, b) for a, b in zip(x, values, strict=True) if 0 < b < _FAR]
-        ax.plot(*(np.array(finite).T if finite else ([], [])), style, label=name)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set(**{each: plain_text(words).replace("$", r"\$") for each, words in names.items()})
+    read = [(name, np.array(values, dtype=float)) for name, values in lines]
+    above = np.concatenate([values[values > 0] for _, values in read])
+    most = _DECADES * (above.min() if above.size else 1.0)
+    shown = above[above < most]
+    for (name, values), style in zip(read, ("o-", "s--", ":"), strict=False):
+        inside = np.where((values > 0) & (values < most), values, np.nan)
+        (line,) = ax.plot(x, inside, style, label=name)
+        beyond = np.flatnonzero(values >= most)
+        if beyond.size and shown.size:
+            top = np.full(beyond.size, 3 * shown.max())
+            ax.plot(np.array(x)[beyond], top, "^", color=line.get_color())
+    ax.set_title(plain_text(title), parse_math=False, fontsize="medium")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
     ax.legend(frameon=False)
     return ax
 
 
-def budget(charges: Sequence[tuple[str, float]], whole: float, ax: Any, title: str) -> Any:
+def budget(
+    charges: Sequence[tuple[str, float]], whole: float, ax: Any, title: str, symbol: str
+) -> Any:
     """Draw what was charged, one after the other, and what is left of a budget."""
     ax = _axes(ax, height=1.4 + 0.3 * (len(charges) + 1))
     ends = np.cumsum([0.0, *(amount for _, amount in charges)])
@@ -332,6 +350,7 @@ def budget(charges: Sequence[tuple[str, float]], whole: float, ax: Any, title: s
     ax.invert_yaxis()
     ax.set_xlim(0, max(whole, ends[-1]) * 1.02)
     ax.axvline(whole, color=_ink(ax), linewidth=0.8)
+    ax.set_xlabel(f"{symbol}, one after the other")
     ax.set_title(title, parse_math=False, fontsize="medium")
     return ax
 
