@@ -20,6 +20,7 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import AnswerRows, native_table
 from modicum.release import (
+    LEVELS,
     ErrorModel,
     Estimate,
     Record,
@@ -193,6 +194,7 @@ class ArrayRelease(Record):
     def __float__(self) -> float:
         raise TypeError(f"{len(self.numbers)} numbers were released: take one of them, release[0]")
 
+    @LEVELS
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Intervals:
         """Intervals for all components, which hold at once with probability ``level``.
 

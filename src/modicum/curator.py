@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from modicum.charging import Charged, accountant_for, cost_of, fitted
-from modicum.errors import InvalidArgument, no_attribute
+from modicum.errors import InvalidArgument, WrongCall, no_attribute, says_how
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_answers import group_by
 from modicum.group_by import GroupBy
@@ -31,6 +31,14 @@ from modicum.sources.view import View
 from modicum.tables.whole_table import WholeTable
 
 R = TypeVar("R", bound=Record)
+_ELSEWHERE = {
+    **dict.fromkeys(("head", "iloc", "loc", "sample", "tail", "values"), "no row is ever shown"),
+    "columns": "describe() tells what they hold",
+    "epsilon": "budget, spent and remaining",
+    "filter": "where('age >= 18')",
+    "query": "where('age >= 18')",
+    "summary": "describe()",
+}  # of what tables have, and what a curator has
 _SHOWN = 30  # charges in a notebook
 Table = Any  # anything open_source accepts; engines are never imported here
 
@@ -71,6 +79,15 @@ class Curator(Statistics, WholeTable):
     pure('2')
     """
 
+    @says_how(
+        "Curator(table, budget=modicum.pure(1))",
+        epsilon="budget=modicum.pure(1)",
+        rho="budget=modicum.zcdp(1)",
+        delta="budget=modicum.approx(1, '1e-6')",
+        key="idempotent('key') returns the same curator for one query",
+        where="where('age >= 18') of the curator chooses rows",
+        seed="secret draws have no seed; a test gives entropy=",
+    )
     def __init__(
         self,
         table: Table,
@@ -224,6 +241,7 @@ class Curator(Statistics, WholeTable):
         """
         return self._with(self._guard.viewing(View(condition)))
 
+    @says_how("with_columns(bmi='weight / height ** 2')")
     def with_columns(self, **columns: str) -> Curator:
         """Return a curator of the table with more columns, made of its own, with the same budget.
 
@@ -267,6 +285,7 @@ class Curator(Statistics, WholeTable):
         """Answer one query made with :mod:`modicum.query`."""
         return self.release(answer=query)["answer"]
 
+    @says_how("release(income=modicum.query.mean('income', epsilon=1))")
     def release(self, **queries: Query[R]) -> Releases[R]:
         """Answer several queries in the passes of the slowest one.
 
@@ -379,8 +398,15 @@ class Curator(Statistics, WholeTable):
         def __getattr__(self, name: str) -> NoReturn:
             guard = self.__dict__.get("_guard")
             if guard is not None and name in guard.source.names:
-                raise AttributeError(f"ask for a statistic of the column: mean({name!r}, ...)")
-            raise no_attribute(self, name)
+                raise AttributeError(
+                    f"ask for a statistic of the column: mean({name!r}, epsilon=1)"
+                )
+            raise no_attribute(self, name, _ELSEWHERE)
+
+        def __getitem__(self, name: object) -> NoReturn:
+            raise WrongCall(f"ask for a statistic of the column: mean({name!r}, epsilon=1)")
+
+        __iter__ = None  # or rows would be sought by their numbers
 
     def __repr__(self) -> str:
         guard = self._guard

@@ -61,6 +61,12 @@ class Difference:
     def __float__(self) -> float:
         return self.value
 
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.value, digits)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form) if form else str(self)
+
     @property
     def usable(self) -> bool:
         """Whether both answers can be used."""

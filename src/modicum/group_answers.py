@@ -42,7 +42,10 @@ def group_by(
     """Make the groups of :meth:`Curator.group_by`; keys are drawn at once, if none are given."""
     for name in by:
         if not isinstance(name, str):
-            raise InvalidArgument(f"by must be a column name, got {type(name).__name__}")
+            raise InvalidArgument(
+                f"by must be a column name, got {type(name).__name__}: several columns are "
+                "group_by('region', 'sex', keys=...)"
+            )
     if len(by) > 1:
         view = View(None, (), tuple(by))
         return group_by(guard.viewing(view), [str(view.joint)], keys, key_budget, max_groups)

@@ -11,7 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from modicum.array_release import ArrayRelease, written_end, written_label
 from modicum.difference import Difference
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, MissingKey
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, native_table
@@ -56,6 +56,8 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         return not self.releases or any(release.usable for release in self.releases.values())
 
     def __getitem__(self, key: Hashable) -> R:
+        if key not in self.releases:
+            raise MissingKey(key, self.releases)
         return self.releases[key]
 
     def __iter__(self) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from numbers import Real
 from sys import float_info
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, says_how
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -29,6 +29,7 @@ from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
 Tail = float | Literal["auto"] | None
+LEVELS = says_how("interval(level=0.9)", confidence="level=0.9", alpha="level=0.95 is 1 - alpha")
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 _INTERNAL = frozenset(  # of records: names that users of a notebook do not need
     {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
@@ -451,6 +452,7 @@ class Release(Record):
     def __repr__(self) -> str:
         return f"Release({self.statistic} of {self._of()!r}, value={self.value!r}, {self.event})"
 
+    @LEVELS
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the statistic of the data at hand, from released quantities only.
 
@@ -588,7 +590,11 @@ def check_sample(release: Release) -> None:
 def check_confidence(level: object, tail: object) -> None:
     """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
     if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
-        raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
+        percent = _is_number(level) and 1 < level < 100  # type: ignore[operator]
+        meant = f": in percent that is {level / 100:g}" if percent else ""  # type: ignore[operator]
+        raise InvalidArgument(
+            f"level must be a number strictly between 0 and 1, got {level!r}{meant}"
+        )
     if tail is None or (isinstance(tail, str) and tail == "auto"):
         return
     if not (_is_number(tail) and tail > 1):  # type: ignore[operator]

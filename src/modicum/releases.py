@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from modicum.errors import MissingKey
 from modicum.privacy.budget import Budget
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, native_table
 from modicum.publishing.html import answer_cells, written_label
@@ -47,6 +48,8 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
         self.cost = cost
 
     def __getitem__(self, name: str) -> R:
+        if name not in self._releases:
+            raise MissingKey(name, self._releases)
         return self._releases[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -56,8 +56,9 @@ class Checked(HTMLParser):
         self.cells = 0
 
     def handle_starttag(self, tag, attrs) -> None:
-        assert tag in {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "caption"}
-        assert {name for name, _ in attrs} <= {"style", "scope"}
+        tables = {"table", "thead", "tbody", "tr", "th", "td", "caption"}
+        assert tag in {"div", "p", "strong", "details", "summary", *tables}
+        assert {name for name, _ in attrs} <= {"style", "scope", "role", "aria-label"}
         self.open.append(tag)
 
     def handle_endtag(self, tag) -> None:

@@ -17,13 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 from modicum.errors import did_you_mean
-from modicum.plan.curve import PlanCurve
 from modicum.plan.statistics import plan_of
 from modicum.plan.statistics import release as release
 from modicum.plan.summary import Plan
 from modicum.statistics.contents import PLANNED
 
-__all__ = ["Plan", "PlanCurve", *sorted([*PLANNED, "release"])]  # noqa: PLE0604
+__all__ = ["Plan", *sorted([*PLANNED, "release"])]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:

@@ -121,7 +121,8 @@ def release(question: Builder, /, **asked: Any) -> Plan:
         raise WrongCall(f"{name}() has no argument {unknown[0]!r}{meant}")
     given = {each: parameter.default for each, parameter in known.items()} | asked
     if needed := [each for each, value in given.items() if value is Parameter.empty]:
-        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}")
+        guess = ": a plan reads no data, so it takes your guess" * ("sd" in needed)
+        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}{guess}")
     kept = {each: value for each, value in asked.items() if each not in (*_COST, "n", "error")}
     return replace(_planned(question, **given), again=partial(release, question, **kept))
 

@@ -13,13 +13,23 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
-from modicum.errors import no_attribute
+from modicum.errors import no_attribute, says_how
 from modicum.status import USABLE
 
 if TYPE_CHECKING:
     from modicum.publishing.rounding import Base, Digits
     from modicum.publishing.table import PublishedTable
 
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("ci", "error", "margin", "se", "std", "stderr"), "interval(), half_width of it"
+    ),
+    **dict.fromkeys(("lower", "upper"), "interval() has both ends"),
+    **dict.fromkeys(("cost", "delta", "epsilon", "rho"), "print it, it says what it cost"),
+    **dict.fromkeys(("hist", "bar", "show"), "plot() draws it"),
+    "value": "frame() has all of them",
+    "round": "round(release, 2), or publish(digits=2)",
+}  # of what other libraries have, and what is here
 _MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
@@ -114,6 +124,7 @@ class Publishable:
     ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
 
+    @says_how("publish(digits=2)", round="digits=2", decimals="digits=2", confidence="level=0.9")
     def publish(
         self,
         *,
@@ -249,7 +260,7 @@ class Publishable:
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise no_attribute(self, name)
+            raise no_attribute(self, name, _ELSEWHERE)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

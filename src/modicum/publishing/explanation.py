@@ -49,7 +49,7 @@ class Explanation(str):
     Examples
     --------
     >>> import modicum
-    >>> modicum.count([1.0] * 99, epsilon=1).explain().splitlines()[-4]
+    >>> modicum.count([1.0] * 99, epsilon=1).explain().splitlines()[6]
     'Every draw, in order:'
     """
 

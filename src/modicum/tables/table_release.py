@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, MissingKey
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import AnswerRows, native_table
@@ -134,6 +134,8 @@ class Crosstab(Record):
     def __getitem__(self, key: Hashable) -> float:
         cells: Any = map(_bare, self.error_model.layout.keys)
         values: dict[Hashable, float] = dict(zip(cells, self._plain(self.by), strict=True))
+        if key not in values:
+            raise MissingKey(key, values)
         return values[key]
 
     def numbers(
