@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
-from modicum.publishing.answers import AnswerRows, native_table
+from modicum.publishing.answers import DRAWS, AnswerRows, native_table
 from modicum.release import (
     LEVELS,
     ErrorModel,
@@ -319,6 +319,7 @@ class ArrayRelease(Record):
             partial(native_table, engine=self.engine),
         )
 
+    @DRAWS
     def plot(
         self, ax: Any = None, *, level: float = 0.95, tail: Tail = "auto", most: int = 40
     ) -> Any:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from modicum.publishing.rounding import Base, Digits
     from modicum.publishing.table import PublishedTable
 
+DRAWS = says_how("plot(most=20)", kind="what is released says how it is drawn")
 _ELSEWHERE = {
     **dict.fromkeys(
         ("ci", "error", "margin", "se", "std", "stderr"), "interval(), half_width of it"
@@ -216,6 +217,7 @@ class Publishable:
         ends = {"value": found.values, "lower": found.lower, "upper": found.upper}
         return found.make({**found.labels, **ends, "usable": found.usable})
 
+    @DRAWS
     def plot(
         self,
         ax: Any = None,

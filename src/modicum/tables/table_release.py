@@ -15,7 +15,7 @@ import numpy as np
 from modicum.errors import InvalidArgument, MissingKey
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
-from modicum.publishing.answers import AnswerRows, native_table
+from modicum.publishing.answers import DRAWS, AnswerRows, native_table
 from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.publishing.text import aligned, note_text, plain
 from modicum.release import (
@@ -249,6 +249,7 @@ class Crosstab(Record):
             functools.partial(native_table, engine=self.engine),
         )
 
+    @DRAWS
     def plot(
         self, ax: Any = None, *, level: float = 0.95, tail: Tail = "auto", most: int = 40
     ) -> Any:
