@@ -31,6 +31,7 @@ _FAR = 1e300  # what is farther off is beyond any axis
 _WIDE = 20.0  # median widths of intervals: wider ones may go on beyond the axis
 _DECADES = 1e6  # that a scale of logarithms shows
 _UNEVEN = 20  # widths of bins that differ by more are not drawn to scale
+_TICKS = 5  # of values with many digits
 _LABELS = 14  # of a horizontal axis
 _LONGEST, _SHORT = 40, 9  # letters of a label
 _WRITTEN = 150  # cells of a heat map with their numbers in it
@@ -148,6 +149,7 @@ def _listed(points: Drawn, ax: Any) -> Any:
     _with_intervals(ax, places, points, points.view(), upright=False)
     ax.set_yticks(places, points.names, parse_math=False)
     ax.set_ylim(-0.7, len(places) - 0.3)
+    ax.locator_params(axis="x", nbins=_TICKS)
     _say(ax, points, xlabel=points.values_are)
     return ax
 
