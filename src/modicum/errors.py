@@ -126,8 +126,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     >>> nearest("--eps", ["--step", "--epsilon"])
     '--epsilon'
     """
-    names = {each.casefold(): each for each in reversed(list(known))}
-    plain = word.casefold()
+    names = {each.casefold().lstrip("-"): each for each in reversed(list(known))}
+    plain = word.casefold().lstrip("-")
     if _OTHER_NAMES.get(plain) in names:
         return names[_OTHER_NAMES[plain]]
     begun = sorted((each for each in names if plain and each.startswith(plain)), key=len)

@@ -1,5 +1,7 @@
 """What a notebook shows: real tables, everything escaped, no scripts, warnings kept."""
 
+import copy
+import pickle
 from html.parser import HTMLParser
 
 import numpy as np
@@ -112,6 +114,10 @@ def test_an_explanation_folds_the_mechanisms_and_prints_as_text() -> None:
     assert isinstance(story, str)
     assert repr(story) == str(story) == f"{story}"
     assert str(release) in story
+    assert pickle.loads(pickle.dumps(story)) == copy.deepcopy(story) == story
+    assert pickle.loads(pickle.dumps(release)) == copy.copy(release) == release
+    together = SHOWN["together"](curator())
+    assert pickle.loads(pickle.dumps(together)) == copy.copy(together) == together
     html = story._repr_html_()
     assert html.count("<details>") == len(release.transcript)
     assert html.index("<summary>") > html.index("<details>")

@@ -100,6 +100,9 @@ class Explanation(str):
     def __repr__(self) -> str:
         return str(self)
 
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return str, (str(self),)
+
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return self._html()
