@@ -418,9 +418,7 @@ def _with_intervals(
     lost = ~points.usable
     if lost.any():
         values = np.clip(points.values[lost], low, high)
-        mark = draw(places[lost], values, "x", color=color, markersize=8, clip_on=False)
-        mark.set_label("cannot be used")
-        ax.legend(handles=[mark], frameon=False)
+        draw(places[lost], values, "x", color=color, markersize=8, clip_on=False)
     ends = np.clip(points.lower, low, high), np.clip(points.upper, low, high)
     lines = ax.vlines if upright else ax.hlines
     lines(places, *ends, color=color, linewidth=1.5)
@@ -434,7 +432,8 @@ def _with_intervals(
 
 
 def _say(ax: Any, points: Drawn, *, xlabel: str, ylabel: str = "") -> None:
-    title = f"{points.title}\n{points.said}"
+    lost = "" if points.usable.all() else "; × cannot be used"
+    title = f"{points.title}\n{points.said}{lost}"
     ax.set_title("\n".join(map(plain_text, title.split("\n"))), parse_math=False, fontsize="medium")
     ax.set_xlabel(plain_text(xlabel), parse_math=False)
     ax.set_ylabel(plain_text(ylabel), parse_math=False)
