@@ -20,7 +20,7 @@ from modicum.mechanisms.partition_selection import KeySelection
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.unit import Unit
-from modicum.publishing.text import plain
+from modicum.publishing.plain import plain
 from modicum.release import TranscriptEntry
 from modicum.releases import Releases
 from modicum.runtime.query import Query

@@ -16,7 +16,8 @@ from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, native_table
 from modicum.publishing.explanation import Explanation
-from modicum.publishing.text import note_text, plain, view_line
+from modicum.publishing.plain import plain
+from modicum.publishing.text import note_text, view_line
 from modicum.release import (
     AT_HAND,
     POPULATION,

@@ -16,7 +16,7 @@ from modicum.publishing.html import (
     paragraph,
     table,
 )
-from modicum.publishing.text import short
+from modicum.publishing.plain import short
 
 _SHOWN = 30  # parts in a notebook
 

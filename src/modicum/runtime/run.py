@@ -22,7 +22,7 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Mechanism
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.unit import Unit
-from modicum.publishing.text import plain
+from modicum.publishing.plain import plain
 from modicum.release import Estimate, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Reads, Step, Steps

@@ -17,7 +17,8 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import DRAWS, AnswerRows, native_table
 from modicum.publishing.html import card, facts, table, terms_in_words
-from modicum.publishing.text import aligned, note_text, plain
+from modicum.publishing.plain import plain
+from modicum.publishing.text import aligned, note_text
 from modicum.release import (
     Estimate,
     Record,
