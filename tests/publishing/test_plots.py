@@ -180,7 +180,13 @@ def test_what_cannot_be_used_is_a_cross_and_its_interval_ends_in_arrows() -> Non
     assert at in arrows[">"]
     assert ax.get_title().endswith("; × cannot be used")
     assert "×" not in curator().group_by("place", keys=PLACES).count(epsilon=1).plot().get_title()
-    lost = curator().where("age > 200").mean("income", epsilon="0.01").plot()
+    nobody = curator().where("age > 200")
+    shares = nobody.cdf("age", points=[10, 20], epsilon="0.01")
+    assert not shares.usable
+    assert shares.plot().lines[0].get_marker() == "x"
+    matrix = nobody.covariance(["age", "income"], epsilon="0.01")
+    assert all("× " in text.get_text() for text in matrix.plot().texts)
+    lost = nobody.mean("income", epsilon="0.01").plot()
     drawn_again(lost)
     assert "no usable answer" in lost.get_title()
 

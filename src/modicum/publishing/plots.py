@@ -167,8 +167,8 @@ def cdf(points: Drawn, ax: Any, column: str) -> Any:
     """Draw shares up to points as steps, and their intervals as a band."""
     ax = _axes(ax)
     at = _numbers(points.labels)
-    style = "-" if points.usable.all() else ":"
-    (line,) = ax.step(at, points.values, style, where="post", marker=".")
+    style, marker = ("-", ".") if points.usable.all() else (":", "x")
+    (line,) = ax.step(at, points.values, style, where="post", marker=marker)
     band = {"step": "post", "alpha": 0.25, "color": line.get_color(), "linewidth": 0}
     ax.fill_between(at, points.lower, points.upper, **band)
     ax.vlines(at, points.lower, points.upper, color=line.get_color(), linewidth=0.8)
