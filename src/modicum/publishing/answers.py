@@ -207,6 +207,11 @@ class Publishable:
         table: PublishedTable = publishing.table(self)
         return table
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        text: str = import_module("modicum.publishing.html").record_html(self.answers())
+        return text
+
     def frame(self) -> Any:
         """Return a table with the columns of labels, value, lower, upper (95 %) and usable.
 
@@ -263,8 +268,3 @@ class Publishable:
 
         def __getattr__(self, name: str) -> NoReturn:
             raise no_attribute(self, name, _ELSEWHERE)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        text: str = import_module("modicum.publishing.html").record_html(self.answers())
-        return text
