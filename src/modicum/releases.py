@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -11,12 +12,14 @@ from modicum.privacy.budget import Budget
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, native_table
 from modicum.publishing.html import answer_cells, written_label
 from modicum.publishing.text import aligned
-from modicum.release import Tail
+from modicum.release import Tail, sealed
 
 R = TypeVar("R", bound=Publishable)
 _SHOWN = 30  # lines of the summary
 
 
+@sealed
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Releases(Mapping[str, R], Publishable, Generic[R]):
     """The answers of one call of ``release()``, by their names.
 
@@ -25,6 +28,8 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
 
     Attributes
     ----------
+    releases : mapping of str to Release, or another record
+        The answers, in the order asked.
     cost : Budget
         What all of them cost together.
 
@@ -41,22 +46,20 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
     (True, 'ε = 2')
     """
 
-    __slots__ = ("_releases", "cost")
-
-    def __init__(self, releases: Mapping[str, R], cost: Budget) -> None:
-        self._releases = releases
-        self.cost = cost
+    _internal = frozenset({"releases"})
+    releases: Mapping[str, R]
+    cost: Budget
 
     def __getitem__(self, name: str) -> R:
-        if name not in self._releases:
-            raise MissingKey(name, self._releases)
-        return self._releases[name]
+        if name not in self.releases:
+            raise MissingKey(name, self.releases)
+        return self.releases[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._releases)
+        return iter(self.releases)
 
     def __len__(self) -> int:
-        return len(self._releases)
+        return len(self.releases)
 
     @property
     def usable(self) -> bool:
