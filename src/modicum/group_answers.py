@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from modicum.charging import query_text
+from modicum.charging import cost_of, query_text
 from modicum.errors import InvalidArgument
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
@@ -22,6 +22,7 @@ from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.unit import Unit
 from modicum.publishing.plain import plain
 from modicum.release import TranscriptEntry
+from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, row_costs, run_before, run_groups
 from modicum.runtime.steps import Steps
@@ -41,7 +42,10 @@ def group_by(
     """Make the groups of :meth:`Curator.group_by`; keys are drawn at once, if none are given."""
     for name in by:
         if not isinstance(name, str):
-            raise InvalidArgument(f"by must be a column name, got {type(name).__name__}")
+            raise InvalidArgument(
+                f"by must be a column name, got {type(name).__name__}: several columns are "
+                "group_by('region', 'sex', keys=...)"
+            )
     if len(by) > 1:
         view = View(None, (), tuple(by))
         return group_by(guard.viewing(view), [str(view.joint)], keys, key_budget, max_groups)
@@ -137,10 +141,14 @@ class _Answers:
         """The column of keys, or several."""
         return self.guard.source.joined or self.by
 
-    def answer(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
+    def answer(self, queries: Mapping[str, Query[Any]]) -> Releases[Any]:
         """Charge for queries once, and answer them for all groups."""
+        queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
+        answers = self._answers(queries)
+        return Releases(answers, cost_of(queries.values(), self.guard.kind))
+
+    def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
         guard, unit = self.guard, self.unit
-        queries = {name: query.for_unit(unit) for name, query in queries.items()}
         told: dict[str, object] = {"finds": "groups"} if self.find else {}
         asked = {"by": self.by, "keys": [repr(key) for key in self.keys], **told}
         with guard.charging(queries, unit, **asked) as pending:

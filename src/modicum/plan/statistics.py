@@ -11,7 +11,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, Signature
@@ -121,8 +121,10 @@ def release(question: Builder, /, **asked: Any) -> Plan:
         raise WrongCall(f"{name}() has no argument {unknown[0]!r}{meant}")
     given = {each: parameter.default for each, parameter in known.items()} | asked
     if needed := [each for each, value in given.items() if value is Parameter.empty]:
-        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}")
-    return _planned(question, **given)
+        guess = ": a plan reads no data, so it takes your guess" * ("sd" in needed)
+        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}{guess}")
+    kept = {each: value for each, value in asked.items() if each not in (*_COST, "n", "error")}
+    return replace(_planned(question, **given), again=partial(release, question, **kept))
 
 
 def _planned(

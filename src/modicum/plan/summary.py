@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.plan.curve import PlanCurve, checked_values
 from modicum.plan.shapes import Shape, TableShape, three_digits
-from modicum.privacy.budget import Budget, decimal_text, short_text
+from modicum.privacy.budget import Budget, Number, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.html import card, facts
@@ -63,6 +65,8 @@ class Plan:
         What the error is, where it is one number for several columns together.
     noun : str
         The statistic in words, such as ``"a standard deviation"``.
+    again : callable or None
+        Plans the same for another cost and number of rows.
     """
 
     statistic: str
@@ -85,11 +89,51 @@ class Plan:
     bins: int | None = None
     meaning: str | None = None
     noun: str = field(default="a release", repr=False)
+    again: Callable[..., Plan] | None = field(default=None, repr=False, compare=False)
 
     @property
     def epsilon(self) -> float | None:
         """ε of the budget; ``None`` if it is counted in ρ."""
         return None if self.budget.concentrated else float(self.budget.amount)
+
+    def curve(
+        self,
+        *,
+        epsilon: Iterable[Number] | None = None,
+        rho: Iterable[Number] | None = None,
+        n: Iterable[int] | None = None,
+    ) -> PlanCurve:
+        """Plan the same for several costs, or for several numbers of rows.
+
+        Parameters
+        ----------
+        epsilon, rho : list of number, optional
+            Costs, for the number of rows of this plan.
+        n : list of int, optional
+            Numbers of rows, for the budget of this plan.
+
+        Returns
+        -------
+        PlanCurve
+            A table; ``frame()`` has its rows, and ``plot()`` draws it.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless exactly one of them is given; for numbers that a plan refuses.
+
+        Examples
+        --------
+        >>> from modicum import plan
+        >>> found = plan.mean(n=10_000, sd=5, epsilon=1).curve(n=[1_000, 100_000])
+        >>> found[0].error > 20 * found[1].error
+        True
+        """
+        name, values = checked_values(epsilon=epsilon, rho=rho, n=n)
+        if self.again is None:
+            raise InvalidArgument("this plan does not say how it was made: make it with plan.mean")
+        fixed = {"budget": self.budget} if name == "n" else {"n": self.n}
+        return PlanCurve(name, tuple(self.again(**fixed, **{name: each}) for each in values))
 
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.plan/1``)."""

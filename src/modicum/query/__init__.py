@@ -16,6 +16,7 @@ True
 
 from __future__ import annotations
 
+from modicum.errors import did_you_mean
 from modicum.runtime.query import Query
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.spec import find_statistic
@@ -25,7 +26,8 @@ __all__ = ["Query", *CHAPTERS]  # noqa: PLE0604
 
 def __getattr__(name: str) -> object:
     if name not in CHAPTERS:
-        raise AttributeError(f"module 'modicum.query' has no attribute {name!r}")
+        meant = "" if name.startswith("_") else did_you_mean(name, CHAPTERS)
+        raise AttributeError(f"module 'modicum.query' has no attribute {name!r}{meant}")
     question = globals()[name] = find_statistic(name).question
     return question
 

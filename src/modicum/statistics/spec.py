@@ -335,7 +335,10 @@ def method_of(rows: Sequence[Row[Any, R_co]], method: str) -> Row[Any, R_co]:
 def column_name(column: object) -> str | None:
     """Check the name of a column; ``None`` stands for an array's values or a table's rows."""
     if column is not None and not isinstance(column, str):
-        raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
+        raise InvalidArgument(
+            f"column must be a column name, got {type(column).__name__}: ask for one column after "
+            "the other, or for all in one release()"
+        )
     return column
 
 
@@ -344,7 +347,9 @@ def column_names(columns: object) -> Columns:
     if columns is None:
         return Columns()
     if isinstance(columns, str) or not isinstance(columns, Sequence):
-        raise InvalidArgument(f"columns must be a list of names, got {type(columns).__name__}")
+        raise InvalidArgument(
+            f"columns must be a list of names, such as ['age', 'income'], got {columns!r}"
+        )
     names = tuple(columns)
     if not all(isinstance(name, str) for name in names):
         raise InvalidArgument("columns must be a list of names, each a text")
