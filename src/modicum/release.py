@@ -48,9 +48,8 @@ def view_line(view: str, width: int) -> str:
 def sealed(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
 
-    Libraries attach notes to what passes through them, the data of a call among them, and expect
-    this error of objects that do not take any. The refusal that ``dataclass`` writes looks for the
-    class as it was before it had slots: for new names it ends in a ``TypeError``.
+    Libraries attach notes to what passes through them, the data of a call among them. The refusal
+    that ``dataclass`` writes ends in a ``TypeError`` for new names.
     """
 
     def refuse(self: T, name: str, *_: object) -> NoReturn:
@@ -454,8 +453,8 @@ class Release(Record):
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the statistic of the data at hand, from released quantities only.
 
-        It covers the noise, the noisy count and, under a stated assumption, the clipping bias.
-        It costs nothing: it is post-processing.
+        It covers the noise, the noisy count and, under a stated assumption, the clipping bias; it
+        is post-processing, at no cost.
 
         Parameters
         ----------
@@ -504,8 +503,7 @@ class Release(Record):
         check_confidence(level, tail)
         check_sample(self)
         found: Interval | None = None
-        law = law_of(self, 1 - level, tail, population=True)
-        if law is not None:
+        if (law := law_of(self, 1 - level, tail, population=True)) is not None:
             found = law.interval(1 - level)
         elif drawn := getattr(self.error_model, "population_interval", None):
             found = drawn(level)
@@ -546,15 +544,15 @@ class Release(Record):
     def __str__(self) -> str:
         lower, upper = self.interval()
         condition = f"  ({self.error_model.condition})" if self.error_model.condition else ""
+        unshrunk = getattr(self.error_model, "unshrunk", None)
+        shrunk = "" if unshrunk is None else f"  (shrunk from {unshrunk:,.6g})"
         lines = [
-            *self._head(f"{self.value:,.6g}"),
+            *self._head(f"{self.value:,.6g}{shrunk}"),
             f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
         ]
         if self.population:
-            lower, upper = self.confidence_interval()
-            lines.append(
-                f"  population     [{lower:,.6g}, {upper:,.6g}]  (95 %, of a random sample)"
-            )
+            ends = "[{:,.6g}, {:,.6g}]".format(*self.confidence_interval())
+            lines.append(f"  population     {ends}  (95 %, of a random sample)")
         lines += self._terms()
         return "\n".join(lines)
 
