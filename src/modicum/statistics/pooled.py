@@ -41,7 +41,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read
-from modicum.statistics.bounds import Setting, combined
+from modicum.statistics.bounds import Bounds, Setting, combined
 from modicum.statistics.outside import BEYOND, Counted, NoisyTerm
 from modicum.statistics.pooled_law import PooledErrorModel
 from modicum.statistics.search import locate_data
@@ -57,7 +57,7 @@ Alone = Callable[[Event], Steps[Any]]
 # Strengths: of the count of all records; of the draw of an end, at least, and at most so many
 # times 1/N, between two strengths, N the records of all groups per unit of noise.
 _COUNT, _LEAST = 0.01, 0.003
-_MOST_FOR, _MOST = 300.0, (0.008, 0.02)
+_MOST_FOR, _MOST = 300.0, (0.012, 0.02)
 _CELLS, _LEAST_CELLS, _CELLS_FOR = 0.02, 0.005, 500.0  # of all cells: most, least, times 1/N
 # Of the budget, of which the search spends a quarter: of few records, and from so many on.
 _SEARCH, _MANY = (Fraction(3, 10), Fraction(3, 20)), 20_000.0
@@ -67,6 +67,7 @@ _LARGE = 5000.0  # records of a typical group per unit of noise, which finds its
 # size there are at least; a strength of one draw is 60 divided by the number of these groups.
 _SIZES, _GROUPS, _SHARP = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0), 100, 40.0
 _BEYOND = 10  # times the largest of them: a larger group finds its own bounds
+_WIDENED = 8  # times as far as they were drawn: bounds that are further were lengthened to home
 _OCTAVES = 8  # by which bounds may be nearer to the centre than the outer ones
 _WIDTH = 0.9  # noise of a mean between bounds, as a part of their distance
 _FINE = 20  # bits of the largest loss of a record
@@ -185,7 +186,8 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     split.left -= apart.split.total - apart.split.left
     if place.bounds is None or place.centre is None:
         return nothing
-    outer, centre = (place.bounds.lo, place.bounds.hi), place.centre
+    centre = place.centre
+    outer = _as_drawn(place.bounds, centre)
     sizes = tuple(size for size in _SIZES if size * _GROUPS <= expected)
     lows, highs = _candidates(centre, outer)
     cells = yield from read(here.ask(Cells(centre, _distances(centre, *lows, *highs))))
@@ -207,6 +209,19 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     status = BEYOND.filled(records=round(beyond)) if beyond else OK
     pool = replace(nothing, status=status, centre=centre, sizes=sizes, bounds=(*ends,))
     return (yield from _count_cells(here, pool, n0))
+
+
+def _as_drawn(bounds: Bounds, centre: int) -> Bounded:
+    """Bounds without what they were widened by for few records further out.
+
+    The error of a draw of closer bounds is in proportion to their distance.
+    """
+    distances = centre - bounds.lo, bounds.hi - centre
+    left, right = (
+        min(distance, radius) if distance <= _WIDENED * radius else distance
+        for distance, radius in zip(distances, bounds.outside.radii, strict=True)
+    )
+    return centre - left, centre + right
 
 
 def _candidates(centre: int, outer: Bounded) -> tuple[tuple[int, ...], tuple[int, ...]]:

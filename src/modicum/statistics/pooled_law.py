@@ -189,10 +189,10 @@ class PooledErrorModel:
             )
         return (
             f"interval(tail={tail:g}) covers all noise, and what clipping to [{lo:,.6g}, "
-            f"{hi:,.6g}] takes off, assuming that at most {TIMES} times as large a part of "
-            "the rows of this group is beyond these bounds, which all groups found together, as of all groups, and "
-            f"that their values fall off like a power of index {tail:g} beyond all bounds. No "
-            "released number of this group can check that."
+            f"{hi:,.6g}] takes off. All groups found these bounds together: it assumes that at "
+            f"most {TIMES} times as large a part of the rows of this group is beyond them as of "
+            f"all groups, and that values fall off like a power of index {tail:g} beyond all "
+            "bounds. No released number of this group can check that."
         )
 
     def to_dict(self) -> dict[str, object]:
