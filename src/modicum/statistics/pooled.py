@@ -177,7 +177,7 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     here, nothing = Setting(column, lattice, split), Pool(lattice)
     counted = yield from read(here.ask(Count()))
     share = split.share(split.part_for(_COUNT, "noise"))
-    n0, _ = yield from draw_count(split, counted.count, share)  # [pooled.1]
+    n0, _ = yield from draw_count(split, counted.count, share, "records")  # [pooled.1]
     expected = expected_records(split, n0)
     if expected < _FEWEST or expected / groups >= _LARGE:
         return nothing
