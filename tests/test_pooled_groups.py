@@ -57,7 +57,7 @@ def test_small_groups_are_answered_and_intervals_hold_the_truth(means) -> None:
 
 
 def test_values_of_the_smallest_groups_move_most(means) -> None:
-    weights = np.array([means[key].error_model.weight for key in KEYS])
+    weights = np.array([getattr(means[key].error_model, "weight", 1.0) for key in KEYS])
     assert weights[SIZES == 5].mean() < weights[SIZES == 60].mean() < weights[SIZES == 1000].mean()
 
 
@@ -134,6 +134,14 @@ def test_persons() -> None:
     assert sum(entry.event.cost("pure").amount for entry in found[0].transcript) == 0.5
     combined = groups(unit=mo.unit_of("who", combine="mean"), max_groups=2).mean("x", **asked)
     assert shared(combined[0])
+    first, later = 0, 0
+    both = groups(unit=mo.unit_of("who", combine="mean"), max_groups=2, budget=mo.zcdp("0.5"))
+    for entry in both.mean("x", within=WITHIN, rho="0.5")[0].transcript:
+        cost = entry.event.cost("zcdp").amount
+        first, later = (
+            (first + cost, later) if entry.label.startswith(SHARED) else (first, later + cost)
+        )
+    assert 4 * first + 2 * later == mo.zcdp("0.5").amount
     whole = mo.unit_of("who")
     assert not shared(groups(unit=whole, max_groups=1).mean("x", **asked)[0])
     with pytest.raises(InvalidArgument, match="all rows of a person count"):
