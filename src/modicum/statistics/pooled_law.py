@@ -96,6 +96,12 @@ class PooledErrorModel:
         return weight * self.inside.value + (1 - weight) * Fraction(self.towards)
 
     @property
+    def _share(self) -> float:
+        """Where the mean lies, from one bound to the other."""
+        left, both = self.inside.left, self.inside.left + self.inside.right
+        return min(max(left / both, 0.0), 1.0) if both > 0 else 0.5
+
+    @property
     def count(self) -> float:
         """The noisy number of records, at least 1."""
         return max(self.inside.count, 1.0)
@@ -107,9 +113,7 @@ class PooledErrorModel:
         That of a mean of about one record may be larger than the bounds are wide. The number of
         records counts less the deviation of its own noise.
         """
-        width = self.hi - self.lo
-        share = float(self.inside.value) / self.lattice.step - self.lo
-        share = min(max(share / width, 0.0), 1.0)
+        width, share = self.hi - self.lo, self._share
         noise = math.sqrt(self.inside.noise.variance * (share**2 + (1 - share) ** 2))
         records = self.inside.count - math.sqrt(2 * self.inside.noise.variance) / width
         return noise / max(records, 1.0) * self.lattice.step
@@ -125,18 +129,18 @@ class PooledErrorModel:
     @property
     def status(self) -> Status:
         """Whether the mean says something of this group, and the bounds seem to hold it."""
-        width = (self.hi - self.lo) * self.lattice.step
-        if self.hi - self.lo <= 1:
+        width, place = self.hi - self.lo, self._share
+        if width <= 1:
             return ONE_VALUE
-        place = (self.unshrunk / self.lattice.step - self.lo) / (self.hi - self.lo)
-        middle = (self.centre - self.lo) / (self.hi - self.lo)
+        middle = (self.centre - self.lo) / width
         at_end = (
             _NEAR_END * place < middle and self.lo > self.lattice.first,
             _NEAR_END * (1 - place) < 1 - middle and self.hi < self.lattice.last,
         )
-        if any(at_end) and self.deviation < _CLEAR * width:
+        if any(at_end) and self.deviation < _CLEAR * width * self.lattice.step:
             return ELSEWHERE
-        if _USELESS * self.inside.interval(0.95, None).width >= width:
+        lower, upper = self.inside.ends(0.05)
+        if _USELESS * (upper - lower) >= width:
             return FEW
         if self.index is None or self.index >= surely_enough(1):
             return OK
