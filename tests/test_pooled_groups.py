@@ -87,6 +87,7 @@ def test_other_costs(cost) -> None:
 
 def test_a_range_is_found_by_all_groups_together() -> None:
     found = groups(seed="range").mean("x", epsilon=1)
+    assert found[0].range_found
     assert {found[key].range_found for key in KEYS} == {found[0].range_found}
     assert any(entry.label == f"{SHARED}octave" for entry in found[0].transcript)
     assert np.abs(found.frame()["value"] - TRUTH)[SIZES == 200].mean() < 8_000

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from modicum.release import ScalarEstimate
 from modicum.statistics.pooled import Pool
 from modicum.statistics.pooled_law import Floats, PooledErrorModel
 
@@ -41,7 +40,7 @@ def shrunk(pool: Pool, estimates: Sequence[Any]) -> list[Any]:
     found = [*estimates]
     for i, model, weight in zip(places, among, weights.tolist(), strict=True):
         moved = replace(model, towards=towards, weight=weight)
-        found[i] = ScalarEstimate(moved.value, moved, estimates[i].status)
+        found[i] = replace(estimates[i], value=moved.value, error_model=moved)
     return found
 
 
