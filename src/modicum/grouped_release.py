@@ -88,8 +88,9 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
     def frame(self) -> Any:
         """Return a table with the columns key, value, lower, upper (the 95 % interval) and usable.
 
-        Keys of several columns are in columns of their names. Of several numbers there is a row for
-        each, with its labels after the key.
+        Means that are shrunk towards that of all groups are in the column unshrunk too, as they
+        were before. Keys of several columns are in columns of their names. Of several numbers there
+        is a row for each, with its labels after the key.
         It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
         PyArrow, or pandas). Data of any other kind get a list of dicts.
         """
@@ -97,7 +98,11 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         keys = self._key_columns([key for key, *_ in rows], "key")
         places = enumerate((*names, "value", "lower", "upper", "usable"), start=1)
         columns = {name: [row[place] for row in rows] for place, name in places}
-        return native_table({**keys, **columns}, self.engine)
+        return native_table({**keys, **columns, **self._unshrunk()}, self.engine)
+
+    def _unshrunk(self) -> dict[str, list[float]]:
+        """The values as they were before they were shrunk, if any of them is."""
+        return {}
 
     def _key_columns(self, keys: Sequence[Any], name: str) -> dict[str, Sequence[Any]]:
         """Columns of keys: one of this name, or those of several columns by their own."""
@@ -179,6 +184,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"swap: {self.event.swapped()})",
             f"  keys     {keys}",
             *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
+            *self._pooled_words(),
             *(view_line(each, 9) for each in self._views()),
             f"  account  {self.account}",
         ]
@@ -197,6 +203,16 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         if not all(release.private for release in self.releases.values()):
             lines.append("  WARNING  test entropy, not private")
         return lines
+
+    def _pooled_words(self) -> list[str]:
+        """Say what all groups found together, if they did."""
+        if not self._unshrunk():
+            return []
+        words = (
+            "all groups found clipping bounds together, for a part of the cost; values are shrunk "
+            "towards that of all groups, and those before it are the column unshrunk of frame()"
+        )
+        return [note_text("  pooled   ", words)]
 
     def _groups_found(self) -> list[int]:
         """In how many groups a person counts, if that was found: with all keys, or with these."""
@@ -320,6 +336,13 @@ class GroupedRelease(Groups[Release]):
             ends = chosen_interval(each, level, tail, population=population)
             rows.append((key, each.value, *ends, each.usable))
         return (), rows
+
+    def _unshrunk(self) -> dict[str, list[float]]:
+        models = [each.error_model for each in self.releases.values()]
+        if not any(hasattr(model, "unshrunk") for model in models):
+            return {}
+        pairs = zip(models, self.releases.values(), strict=True)
+        return {"unshrunk": [getattr(model, "unshrunk", each.value) for model, each in pairs]}
 
 
 @sealed

@@ -47,9 +47,8 @@ def found_groups_words(most: int) -> str:
 def sealed(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
 
-    Libraries attach notes to what passes through them, the data of a call among them, and expect
-    this error of objects that do not take any. The refusal that ``dataclass`` writes looks for the
-    class as it was before it had slots: for new names it ends in a ``TypeError``.
+    Libraries attach notes to what passes through them, the data of a call among them. The refusal
+    that ``dataclass`` writes ends in a ``TypeError`` for new names.
     """
 
     def refuse(self: T, name: str, *_: object) -> NoReturn:
@@ -467,8 +466,8 @@ class Release(Record):
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the statistic of the data at hand, from released quantities only.
 
-        It covers the noise, the noisy count and, under a stated assumption, the clipping bias.
-        It costs nothing: it is post-processing.
+        It covers the noise, the noisy count and, under a stated assumption, the clipping bias; it
+        is post-processing, at no cost.
 
         Parameters
         ----------
@@ -517,8 +516,7 @@ class Release(Record):
         check_confidence(level, tail)
         check_sample(self)
         found: Interval | None = None
-        law = law_of(self, 1 - level, tail, population=True)
-        if law is not None:
+        if (law := law_of(self, 1 - level, tail, population=True)) is not None:
             found = law.interval(1 - level)
         elif drawn := getattr(self.error_model, "population_interval", None):
             found = drawn(level)
@@ -577,8 +575,10 @@ class Release(Record):
         assumed = bool(self.error_model.condition) and tail is not None
         condition = f"  ({self.error_model.condition})" * assumed
         ends = f"{100 * level:g} % interval"
+        unshrunk = getattr(self.error_model, "unshrunk", None)
+        shrunk = "" if unshrunk is None else f"  (shrunk from {unshrunk:,.6g})"
         lines = [
-            *self._head(f"{self.value:,.6g}"),
+            *self._head(f"{self.value:,.6g}{shrunk}"),
             f"  {ends:14} [{lower:,.6g}, {upper:,.6g}]{condition}",
         ]
         if self.population:

@@ -299,6 +299,12 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "combinations",
     )
     add_keys(group, "once for each --by")
+    group.add_argument(
+        "--pooled",
+        choices=("auto", "yes", "no"),
+        help="whether means of groups share what is alike: bounds that all find together, and "
+        "shrinkage (default auto: for 20 groups or more)",
+    )
 
 
 def add_keys(group: argparse._ArgumentGroup, times: str) -> None:

@@ -325,6 +325,8 @@ def _released(
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     query = question(cost)
     grouped = "by" in arguments  # a verb of several columns has no options for groups
+    if grouped and arguments.by is None and arguments.pooled is not None:
+        raise InvalidArgument("--pooled needs --by")
     keys = chosen_keys(arguments) if grouped else []
     source = opened(arguments)
     unit = chosen_unit(arguments)
@@ -332,6 +334,7 @@ def _released(
     options: dict[str, Any] = {}
     if grouped and arguments.by is not None:
         options["max_groups"] = arguments.max_groups
+        options["pooled"] = {"yes": True, "no": False}.get(arguments.pooled, "auto")
         if isinstance(keys, Budget):
             options["key_budget"] = keys
             cost = keys + event_of(cost).cost(keys.kind)
