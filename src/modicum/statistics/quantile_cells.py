@@ -30,8 +30,8 @@ from modicum.statistics.quantile_ranks import (
     PlaceCounts,
 )
 
-MARGINS = (0.8, 3.0, 12.0)  # standard deviations by which edges are further than the noise asks for
-STRAY = 8.0  # standard deviations of a rank that are not by chance
+MARGINS = (0.5, 1.6, 4.0, 30.0)  # standard deviations by which edges are further than noise asks
+STRAY = 4.0  # standard deviations of a number of records that are not by chance
 SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
 UNEVEN = 3.0  # times as many records as expected, or fewer: a point is not moved
 ROUND = 1000  # steps: a multiple of so many, or of ten times as many, is a common value
@@ -115,9 +115,11 @@ class CellCounts:
             if above is None:
                 above = self._surely(range(own, len(self.edges)), float(q), own, alpha)
             if below is not None:
-                lower[i] = max(lattice.lo, (self.edges[below] - 0.5) * lattice.step)
+                edge = min(self.edges[below], point)
+                lower[i] = max(lattice.lo, (edge - 0.5) * lattice.step)
             if above is not None:
-                upper[i] = min(lattice.hi, (self.edges[above] - 0.5) * lattice.step)
+                edge = max(self.edges[above], point + 1)
+                upper[i] = min(lattice.hi, (edge - 0.5) * lattice.step)
         return Intervals(lower, upper)
 
     def _around(
@@ -173,22 +175,43 @@ class CellCounts:
         found: Floats = upto[:-1] - q * upto[-1]
         return found
 
-    def moved(self, q: Fraction, at: PointPlace, place: int, variance: float) -> int:
-        """[quantiles.18] Move a point between its near edges to where the counts see the quantile.
+    def moved(
+        self, lattice: Lattice, q: Fraction, at: PointPlace, place: int, variance: float
+    ) -> int:
+        """[quantiles.18] Return where the counts see a quantile whose point is at a place.
 
-        ``variance`` is that of the rank of its place ``at``.
+        ``variance`` is that of the point's rank. Cells are gone through from the place on, up to
+        where as many records are as the point seems to be off. Where they are not as many as the
+        points let expect, values are equal, and the found one is a decimal of few digits.
         """
-        if self.first is None:
+        if self.first is None or not at.records:
             return at.value
         middle = OWN * place + SIDE
-        start, stop = self.edges[middle - 1], self.edges[middle + 1]
-        held, about = sum(self.cells[middle : middle + 2]), at.records * (stop - start)
-        if not 0 < about / UNEVEN <= held <= about * UNEVEN:
-            return at.value
-        law = self._law(self.first, q, place)
-        known = variance / (variance + law.variance(0))
-        steps = self.rank(self.first, q, place) * known * (stop - start) / held
-        return min(max(at.value - round(steps), start), stop - 1)
+        law, rank = self._law(self.first, q, place), self.rank(self.first, q, place)
+        side, left = (-1 if rank > 0 else 1), abs(rank) * variance / (variance + law.variance(0))
+        bounds = (lattice.first, *self.edges, lattice.last + 1)
+        widths = [b - a for a, b in pairwise(bounds)]
+        inner = range(middle - SIDE + 2, middle + SIDE)
+        uneven = is_round(lattice, at.value) or at.first < at.last
+        for k in inner:
+            known = at.records * widths[k]
+            uneven |= abs(self.cells[k] - known) > STRAY * math.sqrt(known + self.noise.variance)
+        near = sum(widths[middle : middle + 2])
+        density = max(sum(self.cells[middle : middle + 2]), 1) / near
+        for k in range(middle, -1, -1) if side < 0 else range(middle + 1, len(widths)):
+            records = expected = density * widths[k]
+            if uneven or k not in inner:
+                uneven, records = uneven or k not in inner, float(self.cells[k])
+            else:
+                trusted = expected / (expected + self.noise.variance)
+                records += (self.cells[k] - expected) * trusted
+            if left <= records and widths[k]:
+                steps = round(left / max(records, 1.0) * widths[k])
+                start, stop = bounds[k : k + 2]
+                found = min(max(stop - steps if side < 0 else start + steps, start), stop - 1)
+                return roundest(lattice, found, (start, stop)) if uneven else found
+            left -= max(records, 0.0)
+        return at.value
 
 
 def is_round(lattice: Lattice, point: int) -> bool:
@@ -199,6 +222,24 @@ def is_round(lattice: Lattice, point: int) -> bool:
     unit = Fraction(10) ** math.ceil(math.log10(ROUND * lattice.step))
     value = point * Fraction(lattice.step)
     return 2 * abs(value - round(value / unit) * unit) <= lattice.step
+
+
+def roundest(lattice: Lattice, near: int, ends: tuple[int, int]) -> int:
+    """Return an integer between ends that is a decimal of the fewest digits; of several the nearest.
+
+    It may be the lower end, and not the upper one.
+
+    >>> roundest(Lattice.within((0, 100), step=0.001), 16_400, (16_300, 18_400))
+    17000
+    """
+    step, (start, stop) = Fraction(lattice.step), ends
+    unit = Fraction(10) ** (1 + math.ceil(math.log10((stop - start) * step)))
+    while True:
+        low, high = math.ceil(start * step / unit), math.floor((stop - 1) * step / unit)
+        value = round(min(max(round(near * step / unit), low), high) * unit / step)
+        if low <= high and start <= value < stop:
+            return value
+        unit /= 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +352,7 @@ def _centred(
     A rank that is further off than the noise explains is of equal records, or of a gap.
     """
     excess, noise = first.excess(q, place), first.variance(q, place)
-    if abs(excess) > STRAY * math.sqrt(variance + noise):
+    if abs(excess) > 2 * STRAY * math.sqrt(variance + noise):
         return at.value, variance
     known = variance / (variance + noise)
     return at.value - round(excess * known / at.records), known * noise

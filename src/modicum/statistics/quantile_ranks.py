@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.noise_sums import Part, grid_masses
 
-SIDE = 3  # edges on each side of a place, each a cell further than that before it
+SIDE = 4  # edges on each side of a place, each a cell further than that before it
 OWN = 2 * SIDE + 1  # edges around a place, of which it is one itself: number SIDE
+GROWING = 0.05
 _PLACES = 128  # of a standard deviation, of the grid on which noise is added up
 _SMALLEST = 1e-9  # standard deviation of noise that is all but never drawn
 _MOST, _HALVINGS = 64.0, 16  # standard deviations up to where a rank is searched, and how closely
@@ -127,8 +128,10 @@ def _sure_above(law: CombinedNoise, alpha: float) -> tuple[float, ...]:
     The first counts have the noise U, and the second ones B_c at an edge: the mean over U of the
     largest P(B_c >= t_c - U) is at most ``alpha``.
     """
-    deviations = [math.sqrt(law.variance(cells)) for cells in range(1, SIDE + 1)]
-    step = max(deviations[-1], _SMALLEST) / _PLACES
+    deviations = [
+        math.sqrt(law.variance(cells)) * (1 + GROWING * (cells - 1)) for cells in range(1, SIDE + 1)
+    ]
+    step = max(math.sqrt(law.variance(SIDE)), _SMALLEST) / _PLACES
     first = grid_masses(law.of_first, step)
     second = [grid_masses(law.of_second(cells), step) for cells in range(1, SIDE + 1)]
     lost = sum(each.lost for each in (first, *second))

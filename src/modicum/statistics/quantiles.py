@@ -37,7 +37,6 @@ from modicum.statistics.bounds import Setting
 from modicum.statistics.quantile_cells import (
     CellCounts,
     edges_around,
-    is_round,
     places_of,
     plain_edges,
 )
@@ -49,8 +48,8 @@ from modicum.status import FINE_STEPS, OK, Status, unseen
 
 # Of the points and the number of records: where records are plenty, many, and few. The rest counts
 # cells.
-SHARES = (Fraction(8, 32), Fraction(20, 32), Fraction(9, 10))
-FIRST_SHARE = Fraction(7, 16)  # of what counts cells, for those before edges are placed
+SHARES = (Fraction(7, 32), Fraction(20, 32), Fraction(9, 10))
+FIRST_SHARE = Fraction(15, 32)  # of what counts cells, for those before edges are placed
 TOO_LITTLE = Status(
     "few_records",
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
@@ -296,11 +295,14 @@ def _count_cells(
     mechanism = split.spend(add_noise(_cells(drawn.windows, edges), split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
     counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
-    points = list(drawn.points)
-    for i, at in enumerate(places):
-        if apart and at.first == at.last and not is_round(here.lattice, at.value):
-            points[at.first] = counted.moved(qs[at.first], at, i, variances[at.first])
-    return counted, tuple(points)
+    if not apart:
+        return counted, drawn.points
+    points = [
+        counted.moved(here.lattice, qs[k], at, i, variances[k])
+        for i, at in enumerate(places)
+        for k in range(at.first, at.last + 1)
+    ]
+    return counted, tuple(sorted(points))
 
 
 def _cells(windows: WindowsSummary, edges: Sequence[int]) -> tuple[int, ...]:
