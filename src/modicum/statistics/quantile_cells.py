@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -108,8 +108,9 @@ class CellCounts:
             own, alpha = bisect_right(self.edges, point), (1 - level) / len(qs)
             below = above = None
             if self.first is not None:
-                below, above = self._around(self.first, q, self.first.places[i], alpha)
-                alpha *= SPARE
+                place = self.first.places[i]
+                below, above = self._around(self.first, q, place, alpha)
+                own, alpha = OWN * place + SIDE + 1, alpha * SPARE  # a moved point may be elsewhere
             if below is None:
                 below = self._surely(range(own - 1, -1, -1), float(q), own, alpha)
             if above is None:
@@ -134,16 +135,30 @@ class CellCounts:
         spread = self.noise.sum_bound(((1.0, 2),), alpha * SPARE)
         some = self.cells[middle] + self.cells[middle + 1] > spread
         each = alpha * (1 - 2 * SPARE) / (1 if some else 2)
-        rank, ends = self.rank(first, q, place), (-1, 1)
-        return tuple(self._end(law.sure(side, each), middle, side, rank) for side in ends)
+        rank = self.rank(first, q, place)
+        below, above = (self._end(law.sure(side, each), middle, side, rank) for side in (-1, 1))
+        return below, above
 
     def _end(self, sure: tuple[float, ...], middle: int, side: int, rank: float) -> int | None:
-        """Return the nearest edge on a side of a place that all further ones are as sure as."""
-        away = range(1, SIDE + 1)
-        cells = [self.cells[middle + (k if side > 0 else 1 - k)] for k in away]
-        passed = [side * rank + sum(cells[:k]) >= sure[k - 1] for k in away]
-        failed = max((k for k in away if not passed[k - 1]), default=0)
-        return middle + side * (failed + 1) if failed < SIDE else None
+        """Return the nearest edge on a side of a place that all further ones are as sure as.
+
+        Edges that are equal are one, the nearest of them.
+        """
+        found, away = None, side * rank + sum(self._beside(middle, side))
+        for k, cell in reversed(list(enumerate(self._beside(middle, side), 1))):
+            edge = middle + side * k
+            if self.edges[edge] != self.edges[edge - side] or k == 1:
+                if away < sure[k - 1]:
+                    return found
+                found = edge
+            away -= cell
+        return found
+
+    def _beside(self, middle: int, side: int) -> tuple[int, ...]:
+        """Return the cells from a place to its outermost edge on a side."""
+        if side < 0:
+            return self.cells[middle - SIDE + 1 : middle + 1][::-1]
+        return self.cells[middle + 1 : middle + 1 + SIDE]
 
     def _law(self, first: PlaceCounts, q: Fraction, place: int) -> CombinedNoise:
         return CombinedNoise(first.noise, self.noise, q, place, len(first.cells) - 1)
@@ -225,7 +240,7 @@ def is_round(lattice: Lattice, point: int) -> bool:
 
 
 def roundest(lattice: Lattice, near: int, ends: tuple[int, int]) -> int:
-    """Return an integer between ends that is a decimal of the fewest digits; of several the nearest.
+    """Return the decimal of the fewest digits between ends, the nearest if there are several.
 
     It may be the lower end, and not the upper one.
 
@@ -310,7 +325,7 @@ def edges_around(
     values = [at.value for at in places]
     middles = [(a + b + 1) // 2 for a, b in pairwise(values)]
     ends = zip((lattice.first, *middles), (*middles, lattice.last), strict=True)
-    alpha, edges = (1 - level) / len(qs), []
+    alpha, edges = (1 - level) / len(qs) * (1 - 2 * SPARE), list[int]()
     for i, (at, (low, high)) in enumerate(zip(places, ends, strict=True)):
         centre, left = at.value, variances[at.first]
         whole = at.first < at.last or is_round(lattice, at.value) or not at.records

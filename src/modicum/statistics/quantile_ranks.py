@@ -22,7 +22,7 @@ from modicum.mechanisms.noise_sums import Part, grid_masses
 
 SIDE = 4  # edges on each side of a place, each a cell further than that before it
 OWN = 2 * SIDE + 1  # edges around a place, of which it is one itself: number SIDE
-GROWING = 0.05
+GROWING = 0.05  # a rank's excess over one nearer by, so that the nearest edge decides
 _PLACES = 128  # of a standard deviation, of the grid on which noise is added up
 _SMALLEST = 1e-9  # standard deviation of noise that is all but never drawn
 _MOST, _HALVINGS = 64.0, 16  # standard deviations up to where a rank is searched, and how closely
@@ -55,10 +55,9 @@ class PlaceCounts:
 class CombinedNoise:
     """[quantiles.19] Noise of #{records below an edge} - q n, from both counts.
 
-    The first ones, with noise ``first``, are of the cells between ``places``; the second ones are of
-    those between all edges around them. Of the number below the place the first counts have the
-    weight that gives the mean the least variance; the records from there to the edge are those of
-    the second counts.
+    The first ones, with noise ``first``, are of the cells between ``places``; the second ones are
+    of those between all edges around them. The number below the place is a weighted mean of both,
+    of the least variance; the second ones tell the records from there to the edge.
     """
 
     first: Noise

@@ -43,12 +43,12 @@ from modicum.statistics.quantile_cells import (
 from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
 from modicum.statistics.quantile_ranks import PlaceCounts, place_of_each
 from modicum.statistics.texts import documented
-from modicum.summaries.order_statistics import WindowsSummary
 from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.summaries.order_statistics import WindowsSummary
 
 # Of the points and the number of records: where records are plenty, many, and few. The rest counts
 # cells.
-SHARES = (Fraction(7, 32), Fraction(20, 32), Fraction(9, 10))
+SHARES = (Fraction(7, 32), Fraction(18, 32), Fraction(9, 10))
 FIRST_SHARE = Fraction(15, 32)  # of what counts cells, for those before edges are placed
 TOO_LITTLE = Status(
     "few_records",
@@ -284,15 +284,16 @@ def _count_cells(
     edges = plain_edges(here.lattice, places)
     apart = drawn.ample and len(places) > 1
     if apart:
-        values = [at.value for at in places]
-        between, part = _cells(drawn.windows, values), split.share(FIRST_SHARE * split.left / split.total)
+        between = _between(drawn.windows, [at.value for at in places])
+        part = split.share(FIRST_SHARE * split.left / split.total)
         mechanism = split.spend(add_noise(between, part, sensitivity=1))
-        counts = yield from draw("ranks", mechanism)
+        ranks = yield from draw("ranks", mechanism)
         which = place_of_each([(at.first, at.last) for at in places])
-        first = PlaceCounts(counts, mechanism.noise[0], which)
+        first = PlaceCounts(ranks, mechanism.noise[0], which)
         (noise,) = add_noise((0,), split.rest(), sensitivity=1).noise
         edges = edges_around(here.lattice, qs, places, variances, first, noise, level)
-    mechanism = split.spend(add_noise(_cells(drawn.windows, edges), split.rest(), sensitivity=1))
+    cells = _between(drawn.windows, edges)
+    mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
     counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
     if not apart:
@@ -305,7 +306,7 @@ def _count_cells(
     return counted, tuple(sorted(points))
 
 
-def _cells(windows: WindowsSummary, edges: Sequence[int]) -> tuple[int, ...]:
+def _between(windows: WindowsSummary, edges: Sequence[int]) -> tuple[int, ...]:
     """Numbers of records between edges."""
     upto = [0, *map(windows.below, edges), windows.count]
     return tuple(b - a for a, b in pairwise(upto))
