@@ -353,3 +353,18 @@ def test_what_is_used_with_care_says_so(tmp_path) -> None:
     assert release.code != "ok"
     assert release.usable
     assert f"To be used with care ({release.code})" in first
+
+
+def test_the_noise_of_a_release_is_that_of_its_draw() -> None:
+    for epsilon in ("0.1", "1"):
+        release = mo.count([1.0] * 5000, epsilon=epsilon)
+        ((_, lower, upper),) = release.noise_ends([0.95])
+        assert (lower, upper) == release.interval(0.95)
+    total = mo.sum(RNG.random(5000), within=(0, 1), epsilon=1)
+    mean = mo.mean(RNG.random(20_000), within=(0, 1e6), epsilon=1)
+    for each in (total, mean):
+        (narrow, wide) = each.noise_ends([0.5, 0.95])
+        lower, upper = each.interval(0.95, None)
+        assert lower <= wide[1] < narrow[1] < each.value < narrow[2] < wide[2] <= upper
+        assert wide[2] - wide[1] > 0.5 * (upper - lower)
+    assert mo.median(RNG.random(5000), epsilon=1).noise_ends([0.5]) == []
