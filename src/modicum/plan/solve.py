@@ -117,10 +117,11 @@ class Task:
         if wanted is None:
             assert cost is not None
             assert rows is not None
-            return self._found(cost, rows, self.effort.runs)
+            return self.found(cost, rows, self.effort.runs)
         return self._search(cost, rows, wanted)
 
-    def _found(self, cost: Budget, rows: int, runs: int) -> Solved:
+    def found(self, cost: Budget, rows: int, runs: int) -> Solved:
+        """Make so many synthetic releases at a cost and a size."""
         asked = self.question(budget=cost).of_width(self.effort.columns, cost.kind)
         trials = self.simulated(asked, rows, runs)
         return Solved(cost, rows, trials, self.effort.weighted)
@@ -136,9 +137,9 @@ class Task:
 
         def found(x: float, runs: int) -> Solved:
             if cost is not None:
-                return self._found(cost, min(math.ceil(round_up(x)), effort.most_rows), runs)
+                return self.found(cost, min(math.ceil(round_up(x)), effort.most_rows), runs)
             assert rows is not None
-            return self._found(pure(round_up(x)), rows, runs)
+            return self.found(pure(round_up(x)), rows, runs)
 
         x = least_enough(
             lambda x: found(x, effort.search_runs).error, wanted, start=start, low=low, high=high

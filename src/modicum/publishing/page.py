@@ -1,22 +1,26 @@
 """A page of HTML that needs nothing else: no network, no fonts, no scripts; for screen and print.
 
-Its colours have a contrast of at least 4.5 on both backgrounds. Parts of the body are HTML already:
-what comes from elsewhere is escaped by whoever writes it.
+Its colours have a contrast of at least 4.5 on both backgrounds, and change with the reader's choice
+of light or dark. Parts of the body are HTML already: what comes from elsewhere is escaped by whoever
+writes it.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import Template
 
 from modicum.publishing.html import escaped
+from modicum.version import VERSION
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--paper:#fff;
---tint:#eef4fb;--main:#0b5cad;--warn:#8a3b00;--warned:#fff4e5}
+--tint:#eef4fb;--main:#0b5cad;--pale:#9cc3ea;--warn:#8a3b00;--warned:#fff4e5}
 @media (prefers-color-scheme:dark){:root{--ink:#e6e8eb;--soft:#a4adb8;--line:#3a424c;
---paper:#14171b;--tint:#1b2530;--main:#7cb8f5;--warn:#ffb77a;--warned:#2e2216}}
+--paper:#14171b;--tint:#1b2530;--main:#7cb8f5;--pale:#2f5f8f;--warn:#ffb77a;--warned:#2e2216}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);
 font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
@@ -24,21 +28,23 @@ main{max-width:46rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
 h1{font-size:1.75rem;line-height:1.25;margin:0 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.15rem;margin:2.25rem 0 .5rem}
 p,ul{margin:.5rem 0}
+ul{padding-left:1.4rem}
 li{margin:.25rem 0}
+p,li{overflow-wrap:anywhere}
 .sub,figcaption,footer{color:var(--soft);font-size:.9rem}
-.lead{font-size:1.15rem;overflow-wrap:anywhere}
+.lead{font-size:1.15rem}
 .big{font-size:2.4rem;font-weight:650;line-height:1.2;margin:1.25rem 0 0;
 font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .warn{border-left:4px solid var(--warn);background:var(--warned);padding:.75rem 1rem;
 margin:1.25rem 0}
 figure{margin:1.5rem 0}
-svg{width:100%;height:auto;display:block}
+figcaption{margin-top:.5rem}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.95rem}
 th,td{text-align:left;padding:.35rem 1rem .35rem 0;border-bottom:1px solid var(--line);
 vertical-align:top}
 th{font-weight:600}
-tbody th{font-weight:400}
+tbody th{font-weight:400;overflow-wrap:anywhere;min-width:5rem;max-width:22rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:.5rem 0}
 dt{color:var(--soft)}
 dd{margin:0;overflow-wrap:anywhere}
@@ -48,13 +54,18 @@ details{margin:.75rem 0}
 summary{cursor:pointer;color:var(--main)}
 a{color:var(--main)}
 :focus-visible{outline:3px solid var(--main);outline-offset:2px}
-pre{overflow-x:auto;background:var(--tint);padding:.75rem;font-size:.8rem;line-height:1.4}
+pre{overflow:auto;max-height:24rem;background:var(--tint);padding:.75rem;font-size:.8rem;
+line-height:1.4}
+.sign{display:grid;grid-template-columns:1fr 1fr 2fr;gap:2.75rem 1.5rem;margin:3rem 0 0}
+.sign span{border-top:1px solid var(--ink);padding-top:.25rem;font-size:.9rem;color:var(--soft)}
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.75rem}
-@media (max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}
-.big{font-size:1.9rem}}
-@media print{:root{--ink:#000;--soft:#333;--line:#999;--paper:#fff;--tint:#f4f4f4;--main:#000;
---warn:#000;--warned:#fff}main{max-width:none;padding:0}h2{break-after:avoid}
-figure,table,dl{break-inside:avoid}details{display:none}}
+@media (max-width:30rem){main{padding:1.5rem 1rem 3rem}dl{grid-template-columns:1fr;gap:0}
+dd{margin-bottom:.5rem}.big{font-size:1.9rem}.sign{grid-template-columns:1fr}
+th,td{padding-right:.75rem}}
+@media print{:root{--ink:#000;--soft:#333;--line:#999;--paper:#fff;--tint:#f4f4f4;--main:#0b5cad;
+--pale:#9cc3ea;--warn:#000;--warned:#fff}body{font-size:11pt;print-color-adjust:exact;
+-webkit-print-color-adjust:exact}main{max-width:none;padding:0}h2{break-after:avoid}
+figure,tr,dl,.warn,.sign{break-inside:avoid}.scroll{overflow:visible}details{display:none}}
 """
 
 _PAGE = Template("""\
@@ -63,6 +74,7 @@ _PAGE = Template("""\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="generator" content="modicum $version">
 <link rel="icon" href="data:,">
 <title>$title</title>
@@ -72,21 +84,53 @@ _PAGE = Template("""\
 <main>
 $body
 </main>
-$data</body>
+<script type="application/json" id="record">$record</script>
+$script</body>
 </html>
 """)
 
 
-def page(title: str, body: Iterable[str], *, version: str, record: Mapping[str, object]) -> str:
-    """Write a whole page; ``record`` is in it as data, for programs."""
+def page(
+    title: str,
+    body: Iterable[str],
+    *,
+    record: Mapping[str, object],
+    style: str = "",
+    script: str = "",
+) -> str:
+    """Write a whole page; ``record`` is in it as data, for programs, and ``style`` more rules.
+
+    Browsers run no block of that type, and no text ends it early, since every < is written ``\\u003c``.
+    The page's policy lets a browser use its style and its ``script``, and load nothing at all.
+    """
     text = json.dumps(record, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
+    rules = (_STYLE + style).strip()
+    allowed = f"default-src 'none'; img-src data:; style-src {_hash(rules)}"
     return _PAGE.substitute(
         title=escaped(title),
-        version=escaped(version),
-        style=_STYLE.strip(),
+        version=escaped(VERSION),
+        style=rules,
         body="\n".join(body),
-        data=f'<script type="application/json" id="record">{text}</script>\n',
+        record=text,
+        policy=f"{allowed}; script-src {_hash(script)}" if script else allowed,
+        script=f"<script>{script}</script>\n" if script else "",
     )
+
+
+def _hash(text: str) -> str:
+    """Name a text in a Content Security Policy."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def header(title: str, *lines: str) -> str:
+    """Write the head of a page: its title, and lines below it."""
+    below = "".join(paragraph(line, "sub") for line in lines)
+    return f"<header><h1>{escaped(title)}</h1>{below}</header>"
+
+
+def footer(text: str) -> str:
+    """Write the last line of a page."""
+    return f"<footer>{escaped(text)}</footer>"
 
 
 def section(title: str, *parts: str) -> str:
@@ -111,10 +155,20 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
     return f"<dl>{''.join(said)}</dl>"
 
 
-def numbers(head: list[str], rows: Iterable[list[str]], *, labels: int, name: str) -> str:
-    """Write a table that scrolls by itself where it is wider than the page."""
+def warning(texts: Sequence[str]) -> str:
+    """Write texts that nobody should miss; nothing if there are none."""
+    if not texts:
+        return ""
+    return f'<div class="warn" role="note">{"".join(map(paragraph, texts))}</div>'
 
-    def line(cells: list[str], tag: str) -> str:
+
+def numbers(head: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int, name: str) -> str:
+    """Write a table that scrolls by itself where it is wider than the page.
+
+    The first columns are ``labels``, the others numbers.
+    """
+
+    def line(cells: Sequence[str], tag: str) -> str:
         found = []
         for place, cell in enumerate(cells):
             kind = ' class="num"' if place >= labels else ""
@@ -134,3 +188,22 @@ def numbers(head: list[str], rows: Iterable[list[str]], *, labels: int, name: st
 def figure(picture: str, caption: str) -> str:
     """Put a caption below a picture."""
     return f"<figure>{picture}<figcaption>{escaped(caption)}</figcaption></figure>"
+
+
+def quotation(text: str) -> str:
+    """Write a text that is to be copied."""
+    return f"<blockquote>{escaped(text)}</blockquote>"
+
+
+def folded(title: str, text: str) -> str:
+    """Write a long text that is shown when its title is pressed, and not printed."""
+    return (
+        f"<details><summary>{escaped(title)}</summary>"
+        f'<pre tabindex="0">{escaped(text)}</pre></details>'
+    )
+
+
+def signature(*names: str) -> str:
+    """Write lines to sign on, with what belongs there."""
+    lines = "".join(f"<span>{escaped(name)}</span>" for name in names)
+    return f'<div class="sign">{lines}</div>'

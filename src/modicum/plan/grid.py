@@ -1,0 +1,110 @@
+"""A plan made again at other costs and other numbers of rows, for the curves of its page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from modicum.errors import InvalidArgument
+from modicum.plan.asked import Asked
+from modicum.plan.solve import Effort, Task
+from modicum.plan.statistics import task_of
+from modicum.plan.summary import Plan
+from modicum.privacy.budget import Budget
+from modicum.sources.progress import watched
+
+# Between two of them an error falls about like 1/n and 1/ε: a straight line in logarithms.
+_FACTORS = tuple(map(Fraction, ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")))
+_THIN = tuple(map(Fraction, ("0.01", "0.1", "1", "10", "100")))
+_DEAREST = 10
+_RUNS, _THIN_RUNS = 32, 16
+_MADE = 1 << 17  # numbers of a table that is made row by row
+_STEPS = 10  # of a slider, for each factor of 10
+
+
+class Point(NamedTuple):
+    """What a plan says at a cost and a size."""
+
+    error: float
+    interval_width: float
+    status: str
+
+    @property
+    def half(self) -> float | None:
+        """Half of the width of the interval; ``None`` if it has no bound."""
+        return self.interval_width / 2 if math.isfinite(self.interval_width) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Plans at several costs and sizes; ``None`` where there is none.
+
+    ``points[i][j]`` is at ``costs[i]`` and ``sizes[j]``, both increasing, from ``runs`` synthetic
+    releases each; those of the plan itself are as it says.
+    """
+
+    costs: tuple[Budget, ...]
+    sizes: tuple[int, ...]
+    points: tuple[tuple[Point | None, ...], ...]
+    runs: int
+
+
+def grid_of(plan: Plan, asked: Asked) -> Grid:
+    """Compute the plans around a plan, and show on a terminal how far that is."""
+    task = task_of(asked, plan.budget)
+    factors, runs = (_THIN, _THIN_RUNS) if asked.slow else (_FACTORS, _RUNS)
+    runs = min(runs, task.effort.runs)
+    costs = _costs(plan.budget, factors)
+    sizes = _sizes(plan.n, factors, task.effort)
+    own = Point(plan.error, plan.interval_width, plan.status)
+
+    def points() -> Iterator[tuple[int, Point | None]]:
+        for cost in costs:
+            for rows in sizes:
+                mine = (cost, rows) == (plan.budget, plan.n)
+                yield 1, own if mine else _point(task, cost, rows, runs)
+
+    number = len(costs) * len(sizes)
+    found = [*watched(points(), "planning", "points", lambda: number)]
+    rows = (found[place : place + len(sizes)] for place in range(0, number, len(sizes)))
+    return Grid(costs, sizes, tuple(map(tuple, rows)), runs)
+
+
+def _point(task: Task, cost: Budget, rows: int, runs: int) -> Point | None:
+    try:
+        found = task.found(cost, rows, runs)
+    except InvalidArgument:
+        return None  # too few rows for this question, or too small a cost
+    status = found.fields()["status"]
+    return Point(found.error, found.interval_width, status)
+
+
+def _costs(budget: Budget, factors: Sequence[Fraction]) -> tuple[Budget, ...]:
+    amounts = {_rounded(budget.amount * each, 3) for each in factors if 1 != each <= _DEAREST}
+    return tuple(replace(budget, amount=each) for each in sorted({*amounts, budget.amount}))
+
+
+def _sizes(rows: int, factors: Sequence[Fraction], effort: Effort) -> tuple[int, ...]:
+    """Sizes around a number of rows; where rows are made one by one, no very large ones."""
+    most = effort.most_rows if effort.weighted else max(rows, _MADE // effort.columns)
+    found = {max(1, int(_rounded(rows * each, 3))) for each in factors if each != 1}
+    return tuple(sorted({each for each in found if each <= most} | {rows}))
+
+
+def steps(own: Fraction, low: Fraction, high: Fraction) -> list[Fraction]:
+    """Round values between two others, for a slider: ten for each factor of 10, and one's own.
+
+    Examples
+    --------
+    >>> [float(x) for x in steps(Fraction(1), Fraction(1, 2), Fraction(2))]
+    [0.5, 0.63, 0.79, 1.0, 1.3, 1.6, 2.0]
+    """
+    found = {_rounded(own * Fraction(10 ** (k / _STEPS)), 2) for k in range(-40, 41) if k}
+    return sorted({each for each in found if low < each < high} | {low, own, high})
+
+
+def _rounded(x: Fraction, digits: int) -> Fraction:
+    return Fraction(f"{float(x):.{digits}g}")
