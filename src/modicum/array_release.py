@@ -261,15 +261,15 @@ class ArrayRelease(Record):
             lines.append(f"  intervals      {self.error_model.condition}")
         return "\n".join([*lines, *self._terms()])
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.array/2``).
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says (``schema: modicum.array/2``).
 
         ``values``, ``lower`` and ``upper`` are nested lists of one shape; ``axes`` is a list of
         objects, each from the name of a column to its labels. Where the summary shows the part of
         noise, ``noise`` is one more such list, as of :meth:`noise`; null stands for infinite.
         """
         lower, upper = self.interval()
-        answer = {
+        answer: dict[str, object] = {
             "axes": [
                 {name: [_plain(label) for label in labels] for name, labels in axis.columns}
                 for axis in self.axes
@@ -282,7 +282,7 @@ class ArrayRelease(Record):
             half = self.noise().astype(object)
             half[half == np.inf] = None
             answer["noise"] = half.tolist()
-        return self._json("modicum.array/2", answer, indent)
+        return self._facts("modicum.array/2", answer)
 
     def terms(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False

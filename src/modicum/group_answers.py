@@ -20,7 +20,8 @@ from modicum.mechanisms.partition_selection import KeySelection
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.unit import Unit
-from modicum.release import TranscriptEntry, plain
+from modicum.publishing.plain import plain
+from modicum.release import TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, row_costs, run_before, run_groups
 from modicum.runtime.steps import Steps

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from typing import Any, Generic, Self, TypeVar
 
 from modicum.array_release import ArrayRelease, written_end, written_label
@@ -15,6 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.plain import plain
 from modicum.release import (
     AT_HAND,
     POPULATION,
@@ -26,7 +26,6 @@ from modicum.release import (
     found_groups_words,
     native_table,
     note_text,
-    plain,
     sealed,
     view_line,
 )
@@ -215,14 +214,13 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         parts += [f"{self._by} = {_key(key)}\n{each.explain()}" for key, each in self.items()]
         return "\n\n".join(parts)
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.grouped/2``).
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says (``schema: modicum.grouped/2``).
 
         ``groups`` is a list, in order, of objects with ``key`` and ``release``; ``usable`` is
         whether the answer of any can be used.
         """
-        json = import_module("json")
-        record = {
+        return {
             "schema": "modicum.grouped/2",
             "statistic": self.statistic,
             "column": self.column,
@@ -231,12 +229,10 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             "keys": "given" if self.selection is None else str(self.selection.event),
             "usable": self.usable,
             "groups": [
-                {"key": plain(key), "release": json.loads(release.to_json())}
+                {"key": plain(key), "release": release.facts()}
                 for key, release in self.releases.items()
             ],
         }
-        text: str = json.dumps(record, indent=indent, allow_nan=False)
-        return text
 
     def __str__(self) -> str:
         return self.summary()

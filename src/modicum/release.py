@@ -25,6 +25,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.plain import plain, short
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
@@ -299,8 +300,8 @@ class Record(Publishable):
         together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
         lines = [str(self), "", f"Every draw, in order{together}:"]
         for entry in self.transcript:
-            shown = ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items())
-            said = entry.words or _short(entry.outcome)
+            shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
+            said = entry.words or short(entry.outcome)
             lines.append(f"  {entry.label}: {said}  [{entry.event}]")
             lines.append(f"    {entry.mechanism}({shown})")
         tails = (chosen_index(self.error_model, 0.95), None)
@@ -389,10 +390,10 @@ class Record(Publishable):
         """What was released, in a few words."""
         return f"{self.statistic} of {self._of()}"
 
-    def _json(self, schema: str, answer: Mapping[str, object], indent: int | None) -> str:
-        """Write the record with its answer, the interval at 95 % included, as a JSON object."""
+    def _facts(self, schema: str, answer: Mapping[str, object]) -> dict[str, object]:
+        """Return the record with its answer, the interval at 95 % included, as JSON types."""
         tail = chosen_index(self.error_model, 0.95)
-        record = {
+        return {
             "schema": schema,
             "version": self.version,
             "statistic": self.statistic,
@@ -415,9 +416,6 @@ class Record(Publishable):
                 for entry in self.transcript
             ],
         }
-        json = import_module("json")
-        text: str = json.dumps(record, indent=indent, allow_nan=False)
-        return text
 
 
 @sealed
@@ -517,6 +515,24 @@ class Release(Record):
             )
         return found
 
+    def noise_ends(self, levels: Sequence[float]) -> list[tuple[float, float, float]]:
+        """Levels, and ends of intervals for the noise alone; none if its law is not known.
+
+        That is what a picture of the law is made of: it is exact, and assumes nothing.
+        """
+        law = law_of(self, 0.05, None, population=False)
+        if law is not None and law.above.parts:
+            sides = (law.below.bound, law.above.bound)
+        elif (bound := getattr(self.error_model, "noise_bound", None)) is None:
+            return []
+        else:
+            sides = (lambda alpha: bound(2 * alpha),) * 2
+        value = self.value
+        return [
+            (level, value - sides[0]((1 - level) / 2), value + sides[1]((1 - level) / 2))
+            for level in levels
+        ]
+
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
@@ -533,15 +549,12 @@ class Release(Record):
             functools.partial(native_table, engine=self.engine),
         )
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.release/2``).
-
-        Exact rationals are strings such as ``"1/50"``.
-        """
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says (``schema: modicum.release/2``)."""
         answer: dict[str, object] = {"value": self.value, "interval": list(self.interval())}
         if self.population:
             answer["confidence_interval"] = list(self.confidence_interval())
-        return self._json("modicum.release/2", answer, indent)
+        return self._facts("modicum.release/2", answer)
 
     def __str__(self) -> str:
         lower, upper = self.interval()
@@ -595,29 +608,6 @@ def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return math.isfinite(value)
-
-
-def plain(value: object) -> object:
-    """Turn a public parameter or outcome into numbers, text and lists of them."""
-    if isinstance(value, (int, float, str)) or value is None:
-        return value
-    if isinstance(value, (tuple, list)):
-        return [plain(v) for v in value]
-    # The releases of many groups have parameters alike: their text is written, and held, once.
-    try:
-        return _text(value)
-    except TypeError:  # it has no hash
-        return str(value)
-
-
-@functools.lru_cache(maxsize=256, typed=True)
-def _text(value: object) -> str:
-    return str(value)
-
-
-def _short(value: object, limit: int = 120) -> str:
-    text = str(plain(value))
-    return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def _event_fields(event: Event) -> dict[str, object]:

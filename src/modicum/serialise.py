@@ -16,20 +16,23 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from modicum.array_release import ArrayRelease, Axis
 from modicum.counts_file import CountsFile
-from modicum.errors import LedgerCorrupt
+from modicum.errors import InvalidArgument, LedgerCorrupt
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.privacy.budget import Budget
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
+from modicum.publishing.answers import Publishable
 from modicum.release import Release, TranscriptEntry
 from modicum.version import VERSION
 
 SCHEMA = "modicum.stored/2"
+R = TypeVar("R", bound=Publishable)
 
 # Names in what the first schema wrote, and what they are now.
 _FIRST_SCHEMA = "modicum.stored/1"
@@ -53,10 +56,19 @@ _RENAMED_SINCE: Mapping[Any, str] = {
     "OwnVectorErrorModel": "VectorStatisticErrorModel",
 }
 
+_ENDS = {"lower", "upper"}
+_COMPARED = {
+    *("schema", "statistic", "column", "by", "value", "values", "axes", "tables", "groups"),
+    *("numbers", "labels", "unit", "code", "usable", "private", "method", "account", "cost"),
+    *("epsilon_exact", "delta_exact", "rho_exact"),
+}
+"""Of what a record says, what is compared with what it stores."""
+
 _OURS: tuple[type, ...] = (
     ApproxDP,
     ArrayRelease,
     Axis,
+    Budget,
     CountsFile,
     RangeDP,
     ZCDP,
@@ -76,7 +88,8 @@ def _records() -> Mapping[str, type]:
     """Every record that may be stored; all statistics are imported for it."""
     models: tuple[type, ...] = import_module("modicum.statistics.registry").ERROR_MODELS
     tables: tuple[type, ...] = import_module("modicum.tables.table_release").RECORDS
-    return {each.__name__: each for each in (*_OURS, *models, *tables)}
+    description: type = import_module("modicum.tables.description").Description
+    return {each.__name__: each for each in (*_OURS, *models, *tables, description)}
 
 
 _FORMS: tuple[tuple[type, str, Callable[[Any], object], Callable[[Any], object]], ...] = (
@@ -109,17 +122,71 @@ def to_text(value: object) -> str:
     True
     """
     return json.dumps(
-        {"schema": SCHEMA, "version": VERSION, "value": _plain(value)},
+        stored(value),
         ensure_ascii=True,  # a key may hold half of a surrogate pair, which no encoding writes
         allow_nan=False,
         separators=(",", ":"),
     )
 
 
+def stored(value: object) -> dict[str, object]:
+    """What :func:`to_text` writes, as JSON types."""
+    return {"schema": SCHEMA, "version": VERSION, "value": _plain(value)}
+
+
+def of_json(text: object, kind: type[R]) -> R:
+    """Read a record from what its ``to_json`` wrote.
+
+    InvalidArgument for anything else, or if the text does not say what the stored record says.
+    """
+    try:
+        said = json.loads(text)  # type: ignore[arg-type]
+        record = _read(said["stored"])
+        agrees = isinstance(record, Publishable) and _agrees(said, record.facts())
+    except LedgerCorrupt as error:
+        raise InvalidArgument(str(error)) from None
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        raise InvalidArgument(
+            "this is no release in JSON, as to_json() and the option --json write it"
+        ) from None
+    if not isinstance(record, kind):
+        raise InvalidArgument(f"this is a {type(record).__name__}, not a {kind.__name__}")
+    if not agrees:
+        raise InvalidArgument("this release was edited: it does not say what it stores")
+    return record
+
+
+def _agrees(said: Any, facts: Any) -> bool:
+    """Whether a text says the numbers, costs and codes that follow from what it stores.
+
+    Intervals may have been written at another level.
+    """
+    if isinstance(facts, Mapping):
+        names = _COMPARED & facts.keys() if "schema" in facts else facts.keys() - _ENDS
+        return isinstance(said, Mapping) and all(
+            name in said and _agrees(said[name], facts[name]) for name in names
+        )
+    if isinstance(facts, list | tuple):
+        return (
+            isinstance(said, list)
+            and len(said) == len(facts)
+            and all(_agrees(a, b) for a, b in zip(said, facts, strict=True))
+        )
+    same: bool = said == facts
+    return same
+
+
 def from_text(text: str) -> Any:
     """Read what :func:`to_text` wrote; anything else is LedgerCorrupt."""
     try:
         record = json.loads(text)
+    except ValueError:
+        record = None
+    return _read(record)
+
+
+def _read(record: Any) -> Any:
+    try:
         if record["schema"] == _FIRST_SCHEMA:
             return _value(_renamed(record["value"]))
         if record["schema"] == SCHEMA:

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import check, completion, describe, ledger, run, statistics, tables
+from modicum.cli import check, completion, describe, ledger, report, run, statistics, tables
 from modicum.cli.options import Output, Parser
 from modicum.cli.tasks import by_task, words_of
 from modicum.errors import InvalidArgument, ModicumError
@@ -136,6 +136,7 @@ def _parser() -> Parser:
         plan.add_subparsers(title="statistics", metavar="STATISTIC", required=True)
     )
     run.add_to(verbs)
+    report.add_to(verbs)
     ledger.add_to(verbs)
     completion.add_to(verbs, parser)
     return parser

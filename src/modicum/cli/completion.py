@@ -13,7 +13,7 @@ from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 
 _SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
-_FILES = {"file", "keys_file", "out", "to", "publish", "table", "questions"}
+_FILES = {"file", "keys_file", "out", "to", "publish", "report", "table", "questions"}
 _ABOUT = """\
 Print a script that completes verbs, options and file names when Tab is pressed. Load it
 where the shell starts, and again after an update.

@@ -364,13 +364,18 @@ def add_output(parser: argparse.ArgumentParser, *, drawn: bool = False, tail: bo
     add_level(group, drawn=drawn)
     parser.set_defaults(tail="auto")
     if tail:
-        group.add_argument(
-            "--tail",
-            type=_tail,
-            default="auto",
-            help="assumed tail index of clipped values, or none to cover the clipped data only "
-            "(default auto: what the released numbers show, 3 at most)",
-        )
+        add_tail(group)
+
+
+def add_tail(group: argparse._ArgumentGroup) -> None:
+    """Add --tail."""
+    group.add_argument(
+        "--tail",
+        type=_tail,
+        default="auto",
+        help="assumed tail index of clipped values, or none to cover the clipped data only "
+        "(default auto: what the released numbers show, 3 at most)",
+    )
 
 
 def chosen_cost(arguments: argparse.Namespace) -> Budget | None:

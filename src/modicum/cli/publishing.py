@@ -1,8 +1,12 @@
-"""Options of verbs that write a released table to a file, rounded and with its terms."""
+"""Options of verbs that write a release to files: a table, rounded and with its terms, and a page.
+
+Every argument, and whether the files can be written, is checked before anything is charged.
+"""
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,20 +14,34 @@ from modicum.cli.options import Output, number
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.publishing.answers import Publishable
 from modicum.publishing.files import checked_target
+from modicum.publishing.report import Report
 from modicum.publishing.table import Publishing
 
-_NEEDED = ("digits", "base", "suppress", "unreliable", "wide", "title", "citation", "rights")
+_FORM = ("digits", "base", "suppress", "unreliable", "title", "citation", "rights")
+_FLAGS = ("overwrite", "of_population")
 
 
 def add_publishing(parser: argparse.ArgumentParser) -> None:
-    """Add --publish and what goes with it."""
-    group = parser.add_argument_group("a file to publish")
+    """Add --publish and --report, and what goes with them."""
+    group = parser.add_argument_group("a table to publish, and a page to sign")
     group.add_argument(
         "--publish",
         metavar="FILE.csv",
         help="also write the numbers, rounded and flagged, to this file, and what a reader has to "
         "know to FILE.csv-metadata.json",
     )
+    group.add_argument(
+        "--report",
+        metavar="FILE.html",
+        help="also write a page that needs nothing else: the numbers and intervals in words and "
+        "as a picture, what they cost and assume, how to cite them, and the whole record",
+    )
+    group.add_argument("--wide", metavar="COLUMN", help="five columns for each of its labels")
+    add_form(group)
+
+
+def add_form(group: argparse._ArgumentGroup) -> None:
+    """Add the options of a table and of a page."""
     group.add_argument("--overwrite", action="store_true", help="replace files that are there")
     group.add_argument(
         "--digits",
@@ -41,7 +59,6 @@ def add_publishing(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--unreliable", metavar="RULE=X,...", help="mark numbers: below=10, wider=0.2"
     )
-    group.add_argument("--wide", metavar="COLUMN", help="five columns for each of its labels")
     group.add_argument(
         "--of-population",
         action="store_true",
@@ -50,46 +67,71 @@ def add_publishing(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--title", help="in place of what was asked")
     group.add_argument("--citation", metavar="TEXT", help="how to cite the file")
     group.add_argument("--rights", metavar="TEXT", help="who may use the file, and how")
+    group.add_argument("--author", metavar="TEXT", help="who answers for the numbers, on the page")
 
 
-class PublishedFile(NamedTuple):
-    """A file that is to be written, if one was asked for."""
+class Publication(NamedTuple):
+    """Files that are to be written of a release, if any were asked for."""
 
-    path: Path | None
-    publishing: Publishing | None
-    wide: str | None
-    overwrite: bool
+    publishing: Publishing | None = None
+    table: Path | None = None
+    wide: str | None = None
+    page: Path | None = None
+    author: str | None = None
+    overwrite: bool = False
 
     def output(self, record: Publishable, text: str, *, usable: bool) -> Output:
-        """What to print of a record that was released: the file is written before.
+        """What to print of a record that was released: the files are written before.
 
-        If it cannot be, the record is printed all the same: it is charged.
+        If one cannot be, the record is printed all the same: it is charged.
         """
-        if self.path is None or self.publishing is None:
-            return Output(text, usable)
-        try:
+        failed = []
+        for write in (self._write_table, self._write_page):
+            try:
+                write(record)
+            except ModicumError as error:
+                failed.append(str(error))
+        why = f"released and charged, but not published: {'; '.join(failed)}" if failed else ""
+        return Output(text, usable, why)
+
+    def _write_table(self, record: Publishable) -> None:
+        if self.table is not None and self.publishing is not None:
             table = self.publishing.table(record)
-            table.to_csv(self.path, wide=self.wide, overwrite=self.overwrite)
-        except ModicumError as error:
-            return Output(text, usable, f"released and charged, but not published: {error}")
-        return Output(text, usable)
+            table.to_csv(self.table, wide=self.wide, overwrite=self.overwrite)
+
+    def _write_page(self, record: Publishable) -> None:
+        if self.page is not None and self.publishing is not None:
+            report = Report.of(self.publishing, self.author)
+            report.to_file(record, self.page, overwrite=self.overwrite)
 
 
-def chosen_publication(arguments: argparse.Namespace) -> PublishedFile:
+def chosen_publication(arguments: argparse.Namespace) -> Publication:
     """Read the options, before anything is charged."""
-    if arguments.publish is None:
-        given = [name for name in _NEEDED if getattr(arguments, name) is not None]
-        given += [name for name in ("overwrite", "of_population") if getattr(arguments, name)]
+    if arguments.publish is None and arguments.report is None:
+        given = [name for name in (*_FORM, "wide", "author") if getattr(arguments, name)]
+        given += [name for name in _FLAGS if getattr(arguments, name)]
         if given:
             option = given[0].replace("_", "-")
-            raise InvalidArgument(f"--{option} needs --publish FILE.csv")
-        return PublishedFile(None, None, None, overwrite=False)
+            raise InvalidArgument(f"--{option} needs --publish FILE.csv or --report FILE.html")
+        return Publication()
+    if arguments.wide is not None and arguments.publish is None:
+        raise InvalidArgument("--wide needs --publish FILE.csv")
+    if arguments.author is not None and arguments.report is None:
+        raise InvalidArgument("--author needs --report FILE.html")
     by = getattr(arguments, "by", None)
     if arguments.wide is not None and by is not None and arguments.wide not in by:
         raise InvalidArgument(f"--wide must be a column of --by, got {arguments.wide!r}")
     if arguments.of_population and not getattr(arguments, "population", False):
         raise InvalidArgument("--of-population needs --population, which buys the intervals")
-    publishing = Publishing.of(
+    publishing = chosen_form(arguments)
+    overwrite: bool = arguments.overwrite
+    table, page = _files(arguments, overwrite=overwrite)
+    return Publication(publishing, table, arguments.wide, page, arguments.author, overwrite)
+
+
+def chosen_form(arguments: argparse.Namespace) -> Publishing:
+    """Read the options of a table and of a page."""
+    return Publishing.of(
         digits=_digits(arguments.digits),
         base=arguments.base,
         suppress=_rules(arguments.suppress, "suppress"),
@@ -101,10 +143,25 @@ def chosen_publication(arguments: argparse.Namespace) -> PublishedFile:
         citation=arguments.citation,
         rights=arguments.rights,
     )
-    overwrite: bool = arguments.overwrite
-    path = checked_target(arguments.publish, overwrite=overwrite)
-    checked_target(f"{path}-metadata.json", overwrite=overwrite)
-    return PublishedFile(path, publishing, arguments.wide, overwrite)
+
+
+def refuse_publication(arguments: argparse.Namespace, why: str) -> None:
+    """Refuse files where the answer is one itself."""
+    for name in ("publish", "report"):
+        if getattr(arguments, name) is not None:
+            raise InvalidArgument(f"--{name}: {why}")
+
+
+def _files(arguments: argparse.Namespace, *, overwrite: bool) -> tuple[Path | None, Path | None]:
+    """The table and the page, which can be written, and are not the same file."""
+    check = partial(checked_target, overwrite=overwrite)
+    table = None if arguments.publish is None else check(arguments.publish)
+    page = None if arguments.report is None else check(arguments.report)
+    if table is not None:
+        beside = check(f"{table}-metadata.json")
+        if page is not None and page.absolute() in {table.absolute(), beside.absolute()}:
+            raise InvalidArgument("--publish and --report name the same file")
+    return table, page
 
 
 def _digits(text: str | None) -> Any:

@@ -40,7 +40,7 @@ from modicum.cli.options import (
     viewed,
     whole,
 )
-from modicum.cli.publishing import add_publishing, chosen_publication
+from modicum.cli.publishing import add_publishing, chosen_publication, refuse_publication
 from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
@@ -173,6 +173,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
     def answer(arguments: argparse.Namespace) -> Output:
         if "to" in arguments:
             if arguments.to is not None:
+                refuse_publication(arguments, "--to writes all counts to a file of its own")
                 return bulk.answer(arguments)
             bulk.check_unused(arguments)
         publication = chosen_publication(arguments)

@@ -51,7 +51,8 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     "before and after": {
         "plan": "the error to expect, or the budget that it needs; reads no data",
         "run": "all questions of a file that others can review; --plan spends nothing",
-        "ledger": "budgets that outlive a process: create, show, verify, grant, export, import",
+        "report": "a page about a release, to read, print and sign",
+        "ledger": "budgets that outlive a process: create, show, report, verify, grant, export",
         "completion": "a script that completes words in bash, zsh, fish and others",
     },
 }

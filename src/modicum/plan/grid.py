@@ -26,61 +26,71 @@ _STEPS = 10  # of a slider, for each factor of 10
 
 
 class Point(NamedTuple):
-    """What a plan says at a cost and a size."""
+    """What a plan says at a cost and a size: the error and half of the interval.
 
-    error: float
-    interval_width: float
+    They are ``None`` where most answers cannot be used, and the half is where it has no bound.
+    """
+
+    error: float | None
+    half: float | None
     status: str
 
-    @property
-    def half(self) -> float | None:
-        """Half of the width of the interval; ``None`` if it has no bound."""
-        return self.interval_width / 2 if math.isfinite(self.interval_width) else None
+
+NOTHING = Point(None, None, "no plan: too few rows, or too small a cost, for this question")
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Plans at several costs and sizes; ``None`` where there is none.
+    """Plans at several costs and sizes.
 
     ``points[i][j]`` is at ``costs[i]`` and ``sizes[j]``, both increasing, from ``runs`` synthetic
-    releases each; those of the plan itself are as it says.
+    releases each; that of the plan itself is as it says. ``whole``: no cost was left out.
     """
 
     costs: tuple[Budget, ...]
     sizes: tuple[int, ...]
-    points: tuple[tuple[Point | None, ...], ...]
+    points: tuple[tuple[Point, ...], ...]
     runs: int
+    whole: bool
 
 
 def grid_of(plan: Plan, asked: Asked) -> Grid:
-    """Compute the plans around a plan, and show on a terminal how far that is."""
+    """Compute the plans around a plan, and show on a terminal how far that is.
+
+    The plan's own cost is first and the smallest last, since some releases take the longer the
+    less they cost; after some 20 seconds no further cost is begun, nor finished.
+    """
     task = task_of(asked, plan.budget)
     factors, runs = (_THIN, _THIN_RUNS) if asked.slow else (_FACTORS, _RUNS)
     runs = min(runs, task.effort.runs)
-    costs = _costs(plan.budget, factors)
-    sizes = _sizes(plan.n, factors, task.effort)
-    own = Point(plan.error, plan.interval_width, plan.status)
+    costs, sizes = _costs(plan.budget, factors), _sizes(plan.n, factors, task.effort)
+    late = time.process_time() + _SECONDS
+    found: dict[Budget, tuple[Point, ...]] = {}
 
-    def points() -> Iterator[tuple[int, Point | None]]:
+    def points() -> Iterator[tuple[int, Point]]:
         for cost in costs:
+            row: list[Point] = []
             for rows in sizes:
-                mine = (cost, rows) == (plan.budget, plan.n)
-                yield 1, own if mine else _point(task, cost, rows, runs)
+                if found and time.process_time() > late:
+                    return
+                point = _point(task.found(cost, rows, runs)) if 0 else _point(task, cost, rows, runs)
+                row.append(point)
+                yield 1, point
+            found[cost] = tuple(row)
 
-    number = len(costs) * len(sizes)
-    found = [*watched(points(), "planning", "points", lambda: number)]
-    rows = (found[place : place + len(sizes)] for place in range(0, number, len(sizes)))
-    return Grid(costs, sizes, tuple(map(tuple, rows)), runs)
+    for _ in watched(points(), "planning", "points", lambda: len(costs) * len(sizes)):
+        pass
+    reached = tuple(sorted(found, key=lambda cost: cost.amount))
+    rows = tuple(found[cost] for cost in reached)
+    return Grid(reached, sizes, _with(rows, reached, sizes, plan), runs, len(reached) == len(costs))
 
 
-def _point(task: Task, cost: Budget, rows: int, runs: int) -> Point | None:
+def _point(task: Task, cost: Budget, rows: int, runs: int) -> Point:
     try:
         found = task.found(cost, rows, runs)
     except InvalidArgument:
-        return None  # too few rows for this question, or too small a cost
-    status = found.fields()["status"]
-    return Point(found.error, found.interval_width, status)
-
+        return NOTHING
+    return _shown(found.error, found.interval_width, found.status, usable=found.usable)
 
 def _costs(budget: Budget, factors: Sequence[Fraction]) -> tuple[Budget, ...]:
     amounts = {_rounded(budget.amount * each, 3) for each in factors if 1 != each <= _DEAREST}

@@ -74,9 +74,19 @@ class Solved:
         upto = list(accumulate(weight for _, weight in ordered))
         return ordered[bisect_left(upto, upto[-1] / 2)][0]
 
+    @property
+    def usable(self) -> bool:
+        """Whether most answers can be used."""
+        return 2 * sum(t.usable for t in self.trials) > len(self.trials)
+
+    @property
+    def status(self) -> str:
+        """What most answers warn of."""
+        statuses = [t.status for t in self.trials]
+        return max(statuses, key=statuses.count)
+
     def fields(self) -> Any:
         """The fields of a :class:`~modicum.plan.summary.Plan` that follow from the releases."""
-        statuses = [t.status for t in self.trials]
         methods = [t.method for t in self.trials]
         return {
             "method": max(methods, key=methods.count),
@@ -86,7 +96,7 @@ class Solved:
             "interval_width": self.interval_width,
             "passes": max(t.passes for t in self.trials),
             "events": tuple((entry.label, entry.event) for entry in self.trials[0].transcript),
-            "status": max(statuses, key=statuses.count),
+            "status": self.status,
         }
 
 

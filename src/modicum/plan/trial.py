@@ -34,7 +34,7 @@ from modicum.runtime.run import run
 from modicum.runtime.steps import Draw, Steps
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
-from modicum.status import judged
+from modicum.status import USABLE, judged
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -58,6 +58,7 @@ class Trial:
     transcript: tuple[TranscriptEntry, ...]
     status: str
     method: str
+    usable: bool
     weight: float = 1.0
 
 
@@ -74,13 +75,15 @@ def trial(
     done = run({"plan": asked}, reader, unit=unit, charge=lambda: None, entropy=entropy)["plan"]
     answer = done.answer
     assert answer is not None
+    status = judged(answer.status, answer.error_model)
     return Trial(
         error=error(answer),
         interval_width=answer.width(0.95),
         passes=reader.passes,
         transcript=tuple(done.transcript),
-        status=judged(answer.status, answer.error_model).words,
+        status=status.words,
         method=answer.method or asked.method,
+        usable=status.code in USABLE,
     )
 
 

@@ -6,13 +6,14 @@ groups, or of a whole table.
 
 from __future__ import annotations
 
+import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
     from modicum.publishing.rounding import Base, Digits
@@ -63,6 +64,45 @@ class Publishable:
         population: bool = False,
     ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says for people and other programs, as JSON types."""
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write everything as one JSON object, which :meth:`from_json` reads.
+
+        Its ``schema`` names what it is; the reference has the JSON Schema of each. Exact rationals
+        are strings such as ``"1/50"``. ``stored`` is the whole record as modicum stores it, in all
+        digits; everything else follows from it.
+        """
+        stored = import_module("modicum.serialise").stored(self)
+        return json.dumps({**self.facts(), "stored": stored}, indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a record that :meth:`to_json` wrote: the same record, with all its methods.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, as of a file or of the option ``--json`` of the command line.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is something else, a record of another kind, or was edited so that what it says is
+            not what it stores.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> count = mo.count([1.0] * 4567, epsilon=1)
+        >>> mo.Release.from_json(count.to_json()) == count
+        True
+        """
+        record: Self = import_module("modicum.serialise").of_json(text, cls)
+        return record
 
     def publish(
         self,
@@ -149,27 +189,34 @@ class Publishable:
         self,
         path: str | os.PathLike[str],
         *,
-        title: str | None = None,
-        citation: str | None = None,
-        rights: str | None = None,
+        author: str | None = None,
         digits: Digits = "auto",
+        base: Base | None = None,
+        suppress: Mapping[str, object] | None = None,
+        unreliable: Mapping[str, object] | None = None,
         level: float = 0.95,
         tail: float | Literal["auto"] | None = "auto",
         population: bool = False,
+        title: str | None = None,
+        citation: str | None = None,
+        rights: str | None = None,
         overwrite: bool = False,
     ) -> Path:
         """Write a page about the release that needs nothing else, to read, print, sign and keep.
 
         It has the numbers and intervals in words and as a picture, what they assume, what was
-        promised to whom, what they do not say, how they were made, how to cite them, and the whole
-        record for programs. Only released numbers are on it, so it costs nothing.
+        promised to whom, what is left of the budget, what the numbers do not say, how they were
+        made, how to cite them, and the whole record for programs. Only released numbers are on it,
+        so it costs nothing.
 
         Parameters
         ----------
         path : path
             The file, such as ``"income.html"``.
-        title, citation, rights, digits, level, tail, population
-            As for :meth:`publish`.
+        author : str, optional
+            Who answers for the numbers.
+        digits, base, suppress, unreliable, level, tail, population, title, citation, rights
+            As for :meth:`publish`. What is left out of the page is in the record still.
         overwrite : bool
             Replace a file of this name.
 
@@ -194,6 +241,9 @@ class Publishable:
         """
         publishing = import_module("modicum.publishing.table").Publishing.of(
             digits=digits,
+            base=base,
+            suppress=suppress,
+            unreliable=unreliable,
             level=level,
             tail=tail,
             population=population,
@@ -201,11 +251,9 @@ class Publishable:
             citation=citation,
             rights=rights,
         )
-        files = import_module("modicum.publishing.files")
-        target: Path = files.checked_target(path, overwrite=overwrite)
-        report = import_module("modicum.publishing.report").Report.of(publishing)
-        files.write_whole({target: report.text(self)})
-        return target
+        report = import_module("modicum.publishing.report").Report.of(publishing, author)
+        written: Path = report.to_file(self, path, overwrite=overwrite)
+        return written
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

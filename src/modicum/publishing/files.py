@@ -18,6 +18,8 @@ def checked_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
         raise InvalidArgument(f"{target} is a folder: name a file in it")
     if not target.parent.is_dir():
         raise InvalidArgument(f"there is no folder {target.parent} to write {target.name} in")
+    if not os.access(target.parent, os.W_OK):
+        raise InvalidArgument(f"the folder {target.parent} cannot be written to")
     if not overwrite and target.exists():
         raise InvalidArgument(
             f"{target} is there already: overwrite=True (--overwrite) replaces it"

@@ -1,8 +1,8 @@
-"""A page of HTML that needs nothing else: no network, no fonts, no scripts; for screen and print.
+"""A page of HTML that needs nothing else: no network, no fonts; for screen and print.
 
-Its colours have a contrast of at least 4.5 on both backgrounds, and change with the reader's choice
-of light or dark. Parts of the body are HTML already: what comes from elsewhere is escaped by whoever
-writes it.
+Its colours have a contrast of at least 4.5 on both backgrounds, and change with the reader's
+choice of light or dark. Parts of the body are HTML already: what comes from elsewhere is escaped by
+whoever writes it.
 """
 
 from __future__ import annotations
@@ -100,19 +100,19 @@ def page(
 ) -> str:
     """Write a whole page; ``record`` is in it as data, for programs, and ``style`` more rules.
 
-    Browsers run no block of that type, and no text ends it early, since every < is written ``\\u003c``.
-    The page's policy lets a browser use its style and its ``script``, and load nothing at all.
+    Browsers run no block of that type, and no text ends it early: no < is written in it. The page's
+    policy lets a browser use its style and its ``script``, and load nothing at all.
     """
     text = json.dumps(record, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
     rules = (_STYLE + style).strip()
-    allowed = f"default-src 'none'; img-src data:; style-src {_hash(rules)}"
+    policy = f"default-src 'none'; img-src data:; style-src {_hash(rules)}"
     return _PAGE.substitute(
         title=escaped(title),
         version=escaped(VERSION),
         style=rules,
         body="\n".join(body),
         record=text,
-        policy=f"{allowed}; script-src {_hash(script)}" if script else allowed,
+        policy=f"{policy}; script-src {_hash(script)}" if script else policy,
         script=f"<script>{script}</script>\n" if script else "",
     )
 

@@ -33,8 +33,9 @@ gap:0 .8rem;align-items:center}
 .rows .name{max-width:13rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;
 text-align:right;font-size:.9rem}
 .tall{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:0 .6rem}
-.tall .side{display:flex;flex-direction:column;justify-content:space-between;text-align:right;
-font-size:.82rem;color:var(--soft);font-variant-numeric:tabular-nums}
+.tall .side{position:relative;font-size:.82rem;color:var(--soft);
+font-variant-numeric:tabular-nums}
+.tall .side span{position:absolute;right:0;transform:translateY(-50%)}
 @media (max-width:30rem){.rows .name{max-width:7.5rem}}
 """
 
@@ -42,14 +43,13 @@ LEVELS = (0.99, 0.95, 0.8, 0.5)
 """Of the intervals of a picture that has no curve."""
 
 CURVE = (
-    *(place / 50 for place in range(1, 47, 2)),
-    *(0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.985, 0.99, 0.995, 0.998),
+    *(place / 100 for place in range(2, 90, 4)),
+    *(1 - 0.1 * 10 ** (-place / 12) for place in range(25)),
 )
 """Of the intervals that a curve is made of."""
 
 _WIDE, _HIGH = 1000.0, 200.0  # of the shapes; they are stretched
 _FEWEST = 6  # different ends on each side that make a curve
-_FARTHEST = 5  # intervals of 95 % that a curve reaches beyond them
 _LEGIBLE = 0.004  # of the width of a picture
 _LETTERS = 40  # of the numbers of an axis on a narrow screen
 
@@ -90,6 +90,7 @@ class Scale:
         self.low, self.high = low - margin, high + margin
 
     def __call__(self, x: float) -> float:
+        """The place of a number."""
         share = (min(max(x, self.low), self.high) - self.low) / (self.high - self.low)
         return round(share, 5)
 
@@ -100,15 +101,15 @@ class Scale:
     def axis(self) -> str:
         """Round numbers, each at its place."""
         for most in range(7, 1, -1):
-            found = ticks(self.low, self.high, most)
-            if sum(len(number(x)) + 2 for x in found) <= _LETTERS:
+            found = {_tick(x): self(x) for x in ticks(self.low, self.high, most)}
+            if sum(len(text) + 2 for text in found) <= _LETTERS:
                 break
-        spans = "".join(f"<span{_at(self(x))}>{escaped(number(x))}</span>" for x in found)
+        spans = "".join(f"<span{_at(at)}>{escaped(text)}</span>" for text, at in found.items())
         return f'<div class="axis">{spans}</div>'
 
 
 def curve_of(value: float, ends: Sequence[Ends]) -> list[tuple[float, float]] | None:
-    """Points of the density of the error, turned about the value: intervals of many levels say it.
+    """Points of the density of an error, turned about the value, from intervals of many levels.
 
     An interval of level p misses on each side with a probability of (1 - p) / 2, so its ends are
     points of a distribution. On each side of the value the least concave curve above them is taken,
@@ -149,33 +150,40 @@ def _slopes(corners: Sequence[tuple[float, float]]) -> Iterable[tuple[float, flo
     yield corners[-1][0], slopes[-1][1] / 2
 
 
-def curve(title: str, shown: str, value: float, ends: Sequence[Ends], level: float) -> str | None:
-    """Draw the density of the error about the value, the interval of a ``level`` filled in.
+def curve(
+    title: str, shown: str, value: float, noise: Sequence[Ends], interval: Ends
+) -> str | None:
+    """Draw the density of the noise about the value, and below it an interval.
 
-    ``shown`` is the value as it is written. ``None`` if the intervals make no curve.
+    ``shown`` is the value as it is written; ``noise`` has intervals of many levels. ``None`` if
+    these make no curve.
     """
-    points = curve_of(value, ends)
+    points = curve_of(value, noise)
     if points is None:
         return None
-    _, lower, upper = min(ends, key=lambda each: abs(each[0] - level))
-    far = next(each for each in ends if each[0] >= 0.99)
-    reach = _FARTHEST * (upper - lower)
-    scale = Scale(max(far[1], lower - reach), min(far[2], upper + reach))
+    level, lower, upper = interval
+    far = next(each for each in noise if each[0] >= 0.99)
+    scale = Scale(min(far[1], lower), max(far[2], upper))
     top = max(height for _, height in points)
     drawn = [
         (scale.x(x), _HIGH * (1 - 0.94 * height / top))
         for x, height in points
         if scale.low <= x <= scale.high
     ]
-    inside = [each for each in drawn if scale.x(lower) <= each[0] <= scale.x(upper)]
-    filled = [(scale.x(lower), _HIGH), *inside, (scale.x(upper), _HIGH)]
+    path = _path(drawn)
     shapes = (
-        f'<path d="M{_path(filled)}Z" fill="var(--pale)"/>'
-        f'<polyline points="{_path(drawn)}" fill="none" stroke="var(--main)" stroke-width="2"/>'
+        f'<path d="M{drawn[0][0]},{_HIGH:g} {path} {drawn[-1][0]},{_HIGH:g}Z" fill="var(--pale)"/>'
+        f'<polyline points="{path}" fill="none" stroke="var(--main)" stroke-width="2"/>'
         f"{_line(scale.x(value), 0, scale.x(value), _HIGH, 'var(--ink)', 2.5)}"
     )
-    said = f"{title}: {shown}. The curve is highest there; {_in_words(ends, LEVELS)}."
-    return _plot(f"{_mark(scale(value), shown)}{_svg(shapes, _HIGH, 150)}{scale.axis()}", said)
+    said = (
+        f"{title}: {shown}. A curve that is highest there and falls off to both sides, and the "
+        f"interval of {100 * level:g} %, {number(lower)} to {number(upper)}."
+    )
+    whole = _svg(_whisker(scale.x(lower), scale.x(upper)), 20, 22)
+    return _plot(
+        f"{_mark(scale(value), shown)}{_svg(shapes, _HIGH, 150)}{scale.axis()}{whole}", said
+    )
 
 
 def fan(title: str, shown: str, value: float, ends: Sequence[Ends]) -> str:
@@ -190,7 +198,11 @@ def fan(title: str, shown: str, value: float, ends: Sequence[Ends]) -> str:
             f'fill="var(--main)" fill-opacity="{0.25 + 0.2 * place:.2f}"/>'
         )
     shapes.append(_line(scale.x(value), 0, scale.x(value), _HIGH, "var(--ink)", 2.5))
-    said = f"{title}: {shown}; {_in_words(ends, [each[0] for each in ordered])}."
+    several = ", ".join(
+        f"the interval of {100 * level:g} % is {number(lower)} to {number(upper)}"
+        for level, lower, upper in ordered
+    )
+    said = f"{title}: {shown}; {several}."
     drawn = _svg("".join(shapes), _HIGH, 64)
     return _plot(f"{_mark(scale(value), shown)}{drawn}{scale.axis()}", said)
 
@@ -214,9 +226,7 @@ def rows(
     for label, value, (lower, upper) in zip(labels, values, ends, strict=True):
         a, b, at = scale.x(lower), scale.x(upper), scale.x(value)
         shapes = (
-            _line(a, 10, b, 10, "var(--main)", 3)
-            + "".join(_line(x, 4, x, 16, "var(--main)", 2) for x in (a, b))
-            + f'<path d="M{at} 10h.01" stroke="var(--ink)" stroke-width="10" '
+            f'{_whisker(a, b)}<path d="M{at} 10h.01" stroke="var(--ink)" stroke-width="10" '
             'stroke-linecap="round"/>'
         )
         parts.append(f'<span class="name">{escaped(label)}</span>{_svg(shapes, 20, 26)}')
@@ -248,8 +258,12 @@ def profile(
             'fill="var(--pale)"/>'
         )
         shapes.append(_line(x, y(value), x + 0.8 * wide, y(value), "var(--main)", 2))
-    marks = [scale.high - 0.04 / 1.08 * (scale.high - scale.low), scale.low]
-    side = "".join(f"<span>{escaped(number(x, 3))}</span>" for x in marks)
+    marks = {_tick(x): 1 - scale(x) for x in ticks(scale.low, scale.high, 5)}
+    side = "".join(
+        f'<span style="top:{100 * share:.2f}%">{escaped(text)}</span>'
+        for text, share in marks.items()
+    )
+    room = max(map(len, marks), default=1)
     last = len(labels) - 1
     below = "".join(
         f"<span{_at((place + 0.4) / len(labels))}>{escaped(labels[place])}</span>"
@@ -262,8 +276,8 @@ def profile(
         f"{number(values[top])}, of {labels[top]}. The table has all."
     )
     return _plot(
-        f'<div class="tall"><div class="side">{side}</div>{drawn}<span></span>'
-        f'<div class="axis">{below}</div></div>',
+        f'<div class="tall"><div class="side" style="width:{room}ch">{side}</div>{drawn}'
+        f'<span></span><div class="axis">{below}</div></div>',
         said,
     )
 
@@ -279,19 +293,19 @@ def bar(title: str, spent: float, whole: float) -> str:
     return _plot(_svg(shapes, 20, 22), said)
 
 
-def _outermost(
-    values: Sequence[float], ends: Sequence[tuple[float, float]]
-) -> tuple[float, float]:
+def _outermost(values: Sequence[float], ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
     known = [*values, *(x for pair in ends for x in pair)]
     return min(known), max(known)
 
 
-def _in_words(ends: Sequence[Ends], levels: Sequence[float]) -> str:
-    found = {level: min(ends, key=lambda each: abs(each[0] - level)) for level in levels}
-    return ", ".join(
-        f"the interval of {100 * level:g} % is {number(lower)} to {number(upper)}"
-        for level, (_, lower, upper) in found.items()
-    )
+def _tick(x: float) -> str:
+    return f"{x:,.12g}" if 1e-4 <= abs(x) < 1e12 else number(x)
+
+
+def _whisker(a: float, b: float) -> str:
+    """An interval, as a line with ends."""
+    ends = "".join(_line(x, 4, x, 16, "var(--main)", 2) for x in (a, b))
+    return f"{_line(a, 10, b, 10, 'var(--main)', 3)}{ends}"
 
 
 def _at(share: float) -> str:

@@ -131,7 +131,9 @@ def written(number: Decimal) -> str:
     """
     if number.is_infinite():
         return "INF" if number > 0 else "-INF"
-    return format(number, "f") if not number or number.adjusted() in _PLAIN else str(number)
+    if not number and number.adjusted() not in _PLAIN:
+        return "0"
+    return format(number, "f") if number.adjusted() in _PLAIN else str(number)
 
 
 def _finite(end: float) -> float:

@@ -390,7 +390,9 @@ def _written_label(label: object) -> str:
 
 
 def shown(number: Decimal | None) -> str:
+    """Write a number for people; one that is left out is a dash."""
     if number is None:
         return "–"
     text = written(number)
-    return f"{number:,f}" if "E" not in text and "INF" not in text else text
+    plain = number and "E" not in text and "INF" not in text
+    return f"{number:,f}" if plain else text

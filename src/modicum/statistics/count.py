@@ -68,6 +68,10 @@ class CountErrorModel:
         reach = self.noise.tail_bound(1 - level)
         return Interval(max(0.0, self.noisy - reach), max(0.0, self.noisy + reach))
 
+    def noise_bound(self, alpha: float) -> float:
+        """Return how far the noise moves the count, but for a probability of alpha."""
+        return self.noise.tail_bound(alpha)
+
     @property
     def condition(self) -> str:
         return ""

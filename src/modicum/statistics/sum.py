@@ -386,6 +386,10 @@ class SumErrorModel(Clipped, SizedByBounds):
         surer = self.noise.explains(abs(self.home) * self.count_noise.variance**0.5)
         return there if surer and self.noise.explains(self.noisy - there) else self.noisy
 
+    def noise_bound(self, alpha: float) -> float:
+        """Return how far the noise moves the sum, but for a probability of alpha."""
+        return self.noise.bound(alpha) * self.lattice.step
+
     def redrawn(self, table: SyntheticTable) -> Redrawn:
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)

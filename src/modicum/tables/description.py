@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from modicum import query as ask
@@ -316,20 +315,17 @@ class Description(Publishable):
         for column, counts in self.labels.items():
             yield column, [*map(str, counts)], counts
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Write all releases as one JSON object (``schema: modicum.description/1``)."""
-        json = import_module("json")
-        record = {
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says (``schema: modicum.description/1``)."""
+        return {
             "schema": "modicum.description/1",
             "cost": str(self.cost),
             "usable": self.usable,
             "columns": list(self.columns),
             "skipped": dict(self.skipped),
-            "numbers": {name: json.loads(each.to_json()) for name, each in self.numbers.items()},
-            "labels": {name: json.loads(each.to_json()) for name, each in self.labels.items()},
+            "numbers": {name: each.facts() for name, each in self.numbers.items()},
+            "labels": {name: each.facts() for name, each in self.labels.items()},
         }
-        text: str = json.dumps(record, indent=indent, allow_nan=False)
-        return text
 
     def explain(self) -> str:
         """Describe every draw of every release."""

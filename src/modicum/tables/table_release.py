@@ -16,6 +16,7 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import AnswerRows
 from modicum.publishing.html import card, facts, table, terms_in_words
+from modicum.publishing.plain import plain
 from modicum.release import (
     Estimate,
     Record,
@@ -25,7 +26,6 @@ from modicum.release import (
     check_confidence,
     native_table,
     note_text,
-    plain,
     sealed,
 )
 from modicum.status import Status
@@ -287,8 +287,8 @@ class Crosstab(Record):
     def _plain(self, margin: Names) -> list[float]:
         return [self._value(each) for each in self.error_model.adjusted(margin)]
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.crosstab/1``).
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says (``schema: modicum.crosstab/1``).
 
         ``tables`` is a list: the cells, and then each margin, with its ``columns``, whether it was
         ``measured`` with noise of its own, and its ``numbers``.
@@ -317,7 +317,7 @@ class Crosstab(Record):
             )
         keys = [str(each.event) for each in self.selection] or "given"
         answer = {"by": list(self.by), "keys": keys, "tables": tables}
-        return self._json("modicum.crosstab/1", answer, indent)
+        return self._facts("modicum.crosstab/1", answer)
 
     def __str__(self) -> str:
         ends = (note_text(f"  {name:15}", words) for name, words in self._intervals())

@@ -1,0 +1,173 @@
+"""Releases as JSON: every kind follows the published schema, and is read back as it was."""
+
+import json
+import pickle
+import re
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+import modicum as mo
+from modicum.publishing.answers import Publishable
+from tests.golden.corpus import cases, tables
+
+SCHEMA = json.loads(
+    (Path(__file__).parent.parent / "docs/reference/schema/release.schema.json").read_text("utf-8")
+)
+CHECK = jsonschema.Draft202012Validator(SCHEMA)
+REPR = re.compile(r"\w+\([^)]*=|Fraction\(|<.* object|range\(")
+DATA = tables()
+CASES = list(cases())
+
+N = 6000
+TABLE = pd.DataFrame(
+    {
+        "x": np.random.default_rng(1).lognormal(3, 1, N),
+        "place": ["North", "</script>\u202e"] * (N // 2),
+        "sex": ["f", "f", "m"] * (N // 3),
+        "who": np.arange(N) // 3,
+    }
+)
+PLACES = ["North", "</script>\u202e"]
+BOTH = {"place": PLACES, "sex": ["f", "m"]}
+KINDS = {
+    "number": lambda c: c.mean("x", epsilon=1),
+    "view": lambda c: c.where("sex == 'f'").count(epsilon=1),
+    "population": lambda c: c.mean("x", population=True, epsilon=1),
+    "several": lambda c: c.histogram("x", edges=[0, 10, np.inf], epsilon=1),
+    "groups": lambda c: c.group_by("place", "sex", keys=BOTH).mean("x", epsilon=1),
+    "drawn keys": lambda c: c.group_by("place", key_budget=mo.approx(1, "1e-6")).count(epsilon=1),
+    "arrays": lambda c: c.group_by("sex", keys=["f", "m"]).quantiles("x", q=[0.5], epsilon=1),
+    "crosstab": lambda c: c.crosstab("place", "sex", keys=BOTH, epsilon=1),
+    "sums": lambda c: c.crosstab("sex", keys=["f"], values="x", within=(0, 1e6), epsilon=1),
+    "value counts": lambda c: c.value_counts("place", keys=PLACES, epsilon=1),
+    "description": lambda c: c.describe(budget=mo.approx(2, "1e-6")),
+    "nothing": lambda c: c.where("place == 'nowhere'").mean("x", epsilon="0.1"),
+}
+
+
+def released(kind: str):
+    return KINDS[kind](mo.Curator(TABLE, budget=mo.approx(50, "1e-5")))
+
+
+def strings(data):
+    if isinstance(data, dict):
+        for each in data.values():
+            yield from strings(each)
+    elif isinstance(data, list):
+        for each in data:
+            yield from strings(each)
+    elif isinstance(data, str):
+        yield data
+
+
+def check(release: Publishable) -> None:
+    text = release.to_json()
+    record = json.loads(text)
+    CHECK.validate(record)
+    again = type(release).from_json(text)
+    assert again == release
+    assert again.to_json() == text
+    assert Publishable.from_json(release.to_json(indent=2)) == release
+    for draw in record.get("transcript", ()):
+        assert not [each for each in strings(draw["parameters"]) if REPR.search(each)]
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("statistic", dict.fromkeys(case.row.statistic for case in CASES))
+def test_every_statistic_follows_the_schema(statistic) -> None:
+    for case in CASES:
+        if case.row.statistic == statistic and case.table == "few":
+            check(case.released(DATA["few"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statistic", dict.fromkeys(case.row.statistic for case in CASES))
+def test_every_case_of_the_corpus_follows_the_schema(statistic) -> None:
+    for case in CASES:
+        if case.row.statistic == statistic and case.table != "few":
+            check(case.released(DATA[case.table]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_follows_the_schema(kind) -> None:
+    release = released(kind)
+    check(release)
+    assert pickle.loads(pickle.dumps(release)) == release  # noqa: S301
+
+
+def test_persons_follow_the_schema() -> None:
+    curator = mo.Curator(TABLE, unit=mo.unit_of("who"), budget=mo.zcdp(9))
+    check(curator.mean("x", rho="0.1"))
+    check(curator.median("x", rho="0.1"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": 3.0},
+        {"code": "few_records", "usable": False},
+        {"epsilon_exact": "1/2"},
+        {"unit": "one person"},
+        {"private": False},
+        {"statistic": "median"},
+    ],
+)
+def test_what_was_edited_is_refused(change) -> None:
+    record = json.loads(released("number").to_json())
+    with pytest.raises(mo.InvalidArgument, match="was edited"):
+        mo.Release.from_json(json.dumps(record | change))
+
+
+def test_a_number_of_a_group_that_was_edited_is_refused() -> None:
+    record = json.loads(released("groups").to_json())
+    record["groups"][1]["release"]["value"] += 1
+    with pytest.raises(mo.InvalidArgument, match="was edited"):
+        mo.GroupedRelease.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "7",
+        "[]",
+        "{}",
+        '{"stored": 3}',
+        '{"stored": {"schema": "modicum.stored/2", "value": {"tuple": []}}}',
+        '{"stored": {"schema": "modicum.stored/9", "value": {}}}',
+        '{"stored": {"schema": "modicum.stored/2", "value": {"Release": {}}}}',
+        '{"stored": {"schema": "modicum.stored/2", "value": {"os": {"system": "ls"}}}}',
+        "[" * 100_000,
+        None,
+        b"\xff",
+    ],
+)
+def test_what_is_no_release_is_refused(text) -> None:
+    with pytest.raises(mo.InvalidArgument):
+        Publishable.from_json(text)
+
+
+def test_a_damaged_record_is_refused() -> None:
+    record = json.loads(released("number").to_json())
+    inside = record["stored"]["value"]["Release"]
+    for name in inside:
+        with pytest.raises(mo.InvalidArgument):
+            mo.Release.from_json(json.dumps(replaced(record, name)))
+
+
+def replaced(record, name):
+    changed = json.loads(json.dumps(record))
+    changed["stored"]["value"]["Release"][name] = {"tuple": ["x"]}
+    return changed
+
+
+def test_a_record_of_another_kind_is_refused() -> None:
+    with pytest.raises(mo.InvalidArgument, match="is a Release, not a ArrayRelease"):
+        mo.ArrayRelease.from_json(released("number").to_json())
