@@ -111,9 +111,7 @@ class Asked:
         return f'"{COLUMN}"' if first == "column" and "sd" in self.arguments else ""
 
 
-def asked_of(
-    question: Callable[..., Any], arguments: Mapping[str, Any], planned: Planned
-) -> Asked:
+def asked_of(question: Callable[..., Any], arguments: Mapping[str, Any], planned: Planned) -> Asked:
     """Keep what was planned; several columns are as many as spreads were guessed."""
     several = planned.data in {"vectors", "moments", "regression"}
     return Asked(question, arguments, len(arguments["sd"]) if several else None, planned.slow)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from modicum.plan.grid import Grid, Point
+from modicum.plan.grid import Grid
 from modicum.publishing.html import escaped
 
 STYLE = """
@@ -33,14 +33,13 @@ vertical-align:middle;margin-right:.4rem}
 margin:1rem 0}
 .sliders[hidden]{display:none}
 input[type=range]{width:100%;min-height:1.75rem;accent-color:var(--main)}
-.call{position:relative}
-.call pre{white-space:pre-wrap;overflow-wrap:anywhere;padding-right:5rem}
-.call button{position:absolute;top:.5rem;right:.5rem;font:inherit;font-size:.85rem;
-padding:.2rem .6rem;color:var(--main);background:var(--paper);border:1px solid var(--line);
-border-radius:4px}
+.call pre{margin-bottom:.4rem}
+button{font:inherit;font-size:.9rem;padding:.2rem .75rem;color:var(--main);
+background:var(--paper);border:1px solid var(--soft);border-radius:4px}
+tbody th{white-space:nowrap}
 @media (max-width:40rem){.panels{grid-template-columns:1fr}}
 @media (max-width:30rem){.sliders{grid-template-columns:1fr;gap:.25rem}}
-@media print{.sliders,.call button{display:none}}
+@media print{.sliders,button{display:none}}
 """
 _WIDTH, _HEIGHT = 350, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 336, 10, 212
@@ -71,13 +70,13 @@ class Axis(NamedTuple):
         return round(self.start + share * (self.end - self.start), 1)
 
     def ticks(self) -> list[float]:
-        """Powers of ten, or of two of them where they are too few or too many."""
-        first, last = math.ceil(self.low), math.floor(self.high)
-        if last - first < 1:
-            halves = [each * 10.0**k for k in range(first - 1, last + 2) for each in (1, 2, 5)]
-            return [x for x in halves if self.low <= math.log10(x) <= self.high]
-        stride = -(-(last - first + 1) // _TICKS)
-        return [10.0**k for k in range(first, last + 1) if k % stride == 0]
+        """Powers of ten, not too many of them; between two of them 2 and 5 times these."""
+        first, last = math.floor(self.low), math.ceil(self.high)
+        stride = -(-(last - first) // _TICKS)
+        parts = (1, 2, 5) if last - first <= _TICKS // 3 else (1,)
+        powers = [k for k in range(first, last + 1) if k % stride == 0]
+        found = [float(f"{each}e{k}") for k in powers for each in parts]
+        return [x for x in found if self.low <= math.log10(x) <= self.high]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +98,8 @@ class Panel:
         xs = [*grid.sizes] if sizes else [float(cost.amount) for cost in grid.costs]
         points = grid.points[i] if sizes else [row[j] for row in grid.points]
         curves: dict[Kind, list[float | None]] = {
-            "error": [None if each is None else each.error for each in points],
-            "half": [None if each is None else each.half for each in points],
+            "error": [each.error for each in points],
+            "half": [each.half for each in points],
         }
         if sampling is not None:
             rows = grid.sizes if sizes else [grid.sizes[j]] * len(xs)
@@ -118,7 +117,8 @@ class Panel:
         ]
         return (
             f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-            f'aria-label="{escaped(about)} The tables below have the numbers.">{"".join(parts)}</svg>'
+            f'aria-label="{escaped(about)} The tables below have the numbers.">'
+            f"{''.join(parts)}</svg>"
         )
 
     def _frame(self) -> Iterator[str]:
@@ -155,8 +155,8 @@ class Panel:
 
 def panels_of(grid: Grid, sampling: float | None, symbol: str) -> tuple[Panel, Panel]:
     """The two pictures of a grid, with one scale for what they show."""
-    points: list[Point] = [each for row in grid.points for each in row if each is not None]
-    shown = [each.error for each in points]
+    points = [each for row in grid.points for each in row]
+    shown = [each.error for each in points if each.error is not None]
     if sampling is not None:
         shown += [sampling / math.sqrt(n) for n in grid.sizes]
     most = _ROOM * max(shown, default=1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,11 +23,12 @@ _THIN = tuple(map(Fraction, ("0.01", "0.1", "1", "10", "100")))
 _DEAREST = 10
 _RUNS, _THIN_RUNS = 32, 16
 _MADE = 1 << 17  # numbers of a table that is made row by row
+_SECONDS = 20.0
 _STEPS = 10  # of a slider, for each factor of 10
 
 
 class Point(NamedTuple):
-    """What a plan says at a cost and a size: the error and half of the interval.
+    """What a plan says at a cost and a size: the error, and half of the 95 % interval.
 
     They are ``None`` where most answers cannot be used, and the half is where it has no bound.
     """
@@ -36,7 +38,7 @@ class Point(NamedTuple):
     status: str
 
 
-NOTHING = Point(None, None, "no plan: too few rows, or too small a cost, for this question")
+_NOTHING = Point(None, None, "no plan: too few rows, or too small a cost, for this question")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,8 @@ class Grid:
 def grid_of(plan: Plan, asked: Asked) -> Grid:
     """Compute the plans around a plan, and show on a terminal how far that is.
 
-    The plan's own cost is first and the smallest last, since some releases take the longer the
-    less they cost; after some 20 seconds no further cost is begun, nor finished.
+    The plan's own cost comes first and the smallest last, since some releases take the longer the
+    less they cost; after some 20 seconds no other cost is begun or finished.
     """
     task = task_of(asked, plan.budget)
     factors, runs = (_THIN, _THIN_RUNS) if asked.slow else (_FACTORS, _RUNS)
@@ -73,28 +75,36 @@ def grid_of(plan: Plan, asked: Asked) -> Grid:
             for rows in sizes:
                 if found and time.process_time() > late:
                     return
-                point = _point(task.found(cost, rows, runs)) if 0 else _point(task, cost, rows, runs)
-                row.append(point)
-                yield 1, point
+                own = plan if (cost, rows) == (plan.budget, plan.n) else None
+                row.append(_point(task, cost, rows, runs, own))
+                yield 1, row[-1]
             found[cost] = tuple(row)
 
     for _ in watched(points(), "planning", "points", lambda: len(costs) * len(sizes)):
         pass
-    reached = tuple(sorted(found, key=lambda cost: cost.amount))
+    reached = sorted(found, key=lambda cost: cost.amount)
     rows = tuple(found[cost] for cost in reached)
-    return Grid(reached, sizes, _with(rows, reached, sizes, plan), runs, len(reached) == len(costs))
+    return Grid(tuple(reached), sizes, rows, runs, len(reached) == len(costs))
 
 
-def _point(task: Task, cost: Budget, rows: int, runs: int) -> Point:
+def _point(task: Task, cost: Budget, rows: int, runs: int, own: Plan | None) -> Point:
+    """Make the plan of a point; ``own`` is a plan that is known already."""
     try:
         found = task.found(cost, rows, runs)
     except InvalidArgument:
-        return NOTHING
-    return _shown(found.error, found.interval_width, found.status, usable=found.usable)
+        return _NOTHING
+    error, width, status = found.error, found.interval_width, found.status
+    if own is not None:
+        error, width, status = own.error, own.interval_width, own.status
+    half = width / 2 if math.isfinite(width) else None
+    return Point(error, half, status) if found.usable else Point(None, None, status)
 
-def _costs(budget: Budget, factors: Sequence[Fraction]) -> tuple[Budget, ...]:
-    amounts = {_rounded(budget.amount * each, 3) for each in factors if 1 != each <= _DEAREST}
-    return tuple(replace(budget, amount=each) for each in sorted({*amounts, budget.amount}))
+
+def _costs(budget: Budget, factors: Sequence[Fraction]) -> list[Budget]:
+    """Costs around one, in the order in which they are computed."""
+    others = {_rounded(budget.amount * each, 3) for each in factors if 1 != each <= _DEAREST}
+    dear = sorted(others - {budget.amount}, reverse=True)
+    return [budget, *(replace(budget, amount=each) for each in dear)]
 
 
 def _sizes(rows: int, factors: Sequence[Fraction], effort: Effort) -> tuple[int, ...]:

@@ -27,7 +27,19 @@
     table[k].map((x, j) => between(x, table[Math.min(k + 1, table.length - 1)][j], share));
   const turned = (table) => table[0].map((_, j) => table.map((row) => row[j]));
   const within = (list, [k, share]) => between(list[k], list[Math.min(k + 1, list.length - 1)], share);
-  const nearest = ([k, share]) => k + (share > 0.5 ? 1 : 0);
+
+  // The warning of the nearest point; of one that cannot be used, where a number is missing for it.
+  function status([i, a], [j, b], missing) {
+    const found = [];
+    for (const [k, near] of [[i, a < 0.5], [i + 1, a >= 0.5]]) {
+      for (const [l, close] of [[j, b < 0.5], [j + 1, b >= 0.5]]) {
+        if (k >= amounts.length || l >= sizes.length) continue;
+        if (missing && known.error[k][l] === null) return known.statuses[known.status[k][l]];
+        if (near && close) found.push(known.statuses[known.status[k][l]]);
+      }
+    }
+    return found[0];
+  }
 
   function said(x) {
     if (x === null) return "–";
@@ -100,10 +112,10 @@
     write("said-cost", cost);
     write("said-rows", size);
     write("said-error", said(found.error));
-    write("said-half", found.half === null ? "without a bound" : `± ${said(found.half)}`);
+    write("said-half", found.half === null ? "–" : `± ${said(found.half)}`);
     write("said-sampling", said(found.sampling ?? null));
     write("said-odds", said(Math.exp(Math.min(amount, 700))));
-    write("said-status", known.statuses[known.status[nearest(i)][nearest(j)]]);
+    write("said-status", status(i, j, found.error === null));
     byId("amount").setAttribute("aria-valuetext", cost);
     byId("rows").setAttribute("aria-valuetext", `${size} rows`);
     for (const [name, call] of Object.entries(known.calls)) {

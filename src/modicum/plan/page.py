@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -127,19 +127,17 @@ class PlanPage:
         )
 
     def _said(self) -> str:
-        plan = self.plan
-        half = "without a bound"
-        if math.isfinite(plan.interval_width):
-            half = f"± {three_digits(plan.interval_width / 2)}"
+        plan, (i, j) = self.plan, self._place
+        point = self.grid.points[i][j]
         pairs = [
             ("cost", "cost", str(plan.budget)),
             ("rows", "rows", f"{plan.n:,}"),
-            ("error", "expected error", three_digits(plan.error)),
-            ("half", "95 % interval", half),
+            ("error", "expected error", _cell(point.error)),
+            ("half", "95 % interval", "–" if point.half is None else f"± {_cell(point.half)}"),
         ]
         if plan.sampling_error is not None:
             pairs.append(("sampling", _COMPARED, three_digits(plan.sampling_error)))
-        pairs.append(("status", "note of the release", plan.status))
+        pairs.append(("status", "note of the release", point.status))
         lines = (
             f'<dt>{escaped(name)}</dt><dd id="said-{key}">{escaped(words)}</dd>'
             for key, name, words in pairs
@@ -160,7 +158,7 @@ class PlanPage:
             yield 'Heavy tails make the error larger: shape="pareto" is a cautious guess.'
         if self.asked.arguments.get("rows_each") is not None:
             each = three_digits(float(self.asked.arguments["rows_each"]))
-            yield f"A person has {each} rows on average, and values do not depend on whose they are."
+            yield f"A person has {each} rows on average, whose values do not depend on the person."
         yield (
             f"The error is {plan.meaning or _ERROR}. It is usually within 20 % of the average of "
             "releases. That the data are a sample themselves is another error, and comes on top."
@@ -171,13 +169,16 @@ class PlanPage:
             "of median width. Between those points the page interpolates linearly in logarithms; "
             "where data become too few for a method the error jumps, and the page blurs the jump."
         )
+        if not self.grid.whole:
+            least = self.grid.costs[0]
+            yield f"Costs below {least} were left out: planning them takes long."
 
     def _price(self) -> Iterator[str]:
         budget, unit = self.plan.budget, self.plan.unit
         if budget.kind == PURE_KIND:
             times = three_digits(math.exp(min(float(budget.amount), 700)))
             yield (
-                f'<p>Whoever sees the answer, whatever else they know: the odds of any guess about '
+                f"<p>Whoever sees the answer, whatever else they know: the odds of any guess about "
                 f'{escaped(unit)} change by a factor of <span id="said-odds">{times}</span> at '
                 "most.</p>"
             )
@@ -220,19 +221,16 @@ class PlanPage:
             )
             yield html.paragraph(f"{words}, by the number of rows and the cost:")
             yield html.numbers(head, rows, labels=1, name=words)
-        yield html.paragraph("– is an interval without a bound, or no plan.", "sub")
+        yield html.paragraph("– is an answer that cannot be used, or no bound.", "sub")
 
     def _values(self, name: str) -> list[list[float | None]]:
-        """Numbers of the points, by cost and size; None where one is not finite or not there."""
-        return [
-            [None if each is None else getattr(each, name) for each in row]
-            for row in self.grid.points
-        ]
+        """Numbers of the points, by cost and size."""
+        return [[getattr(each, name) for each in row] for row in self.grid.points]
 
     def _record(self) -> dict[str, Any]:
         plan, grid = self.plan, self.grid
         amounts, sizes = self._steps()
-        statuses = [*dict.fromkeys(map(_status, (each for row in grid.points for each in row)))]
+        statuses = [*dict.fromkeys(each.status for row in grid.points for each in row)]
         template = Budget(plan.budget.kind, Fraction(7), plan.budget.delta)
         return {
             "schema": "modicum.plan-page/1",
@@ -242,7 +240,7 @@ class PlanPage:
             "error": self._values("error"),
             "half": self._values("half"),
             "statuses": statuses,
-            "status": [[statuses.index(_status(each)) for each in row] for row in grid.points],
+            "status": [[statuses.index(each.status) for each in row] for row in grid.points],
             "sampling": self._sampling,
             "steps": {"amounts": [decimal_text(each) for each in amounts], "sizes": sizes},
             "values": [float(each) for each in amounts],
@@ -250,10 +248,6 @@ class PlanPage:
             "panels": [panel.record() for panel in self._panels],
             "calls": self._templates(),
         }
-
-
-def _status(point: Any) -> str:
-    return "no plan: too few rows or too small a cost" if point is None else point.status
 
 
 def _cell(x: float | None) -> str:

@@ -173,7 +173,10 @@ def _planned(
     if any(each is not None for each in (epsilon, rho, budget)):
         cost = chosen_budget(epsilon, rho, budget)
     given = {**asked, "unit": unit, "rows_each": rows_each}
-    (task, sample, data, person), planned = _prepared(question, cost, **given), _declared(question)[1]
+    (task, sample, data, person), planned = (
+        _prepared(question, cost, **given),
+        _declared(question)[1],
+    )
     answered = _answered(question, sample)
     found = task.solve(cost, n, error)
     shown: dict[str, Any] = {
@@ -250,7 +253,9 @@ def _answered(question: Builder, sample: Query[Any]) -> Planned:
     Some options make it another one: the location by first powers is the median.
     """
     declared, planned = _declared(question)
-    if any((row.statistic, row.method) == (sample.statistic, sample.method) for row in declared.rows):
+    if any(
+        (row.statistic, row.method) == (sample.statistic, sample.method) for row in declared.rows
+    ):
         return planned
     return find_statistic(sample.statistic).plan or planned
 
