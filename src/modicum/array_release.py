@@ -40,7 +40,16 @@ Label = float | str
 
 
 class Intervals(NamedTuple):
-    """Ends of intervals, one for each component: two arrays of the shape of the values."""
+    """Ends of intervals, one for each component: two arrays of the shape of the values.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> ages = mo.histogram(range(1000), edges=(0, 500, 1000), epsilon=1)
+    >>> lower, upper = ages.interval()
+    >>> lower.shape == upper.shape == ages.values.shape
+    True
+    """
 
     lower: Floats
     upper: Floats

@@ -55,6 +55,16 @@ class CountsFile:
         False if the randomness was a test's: the release then protects nobody.
     version : str
         Version of modicum.
+
+    Examples
+    --------
+    >>> import modicum as mo, pandas as pd, pathlib, tempfile
+    >>> visits = pd.DataFrame({"page": ["home", "about"] * 500})
+    >>> curator = mo.Curator(visits, budget=mo.pure(1))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "counts.parquet"
+    >>> counts = curator.count_to(file, "page", keys=visits[:2], epsilon=1)
+    >>> counts.rows, counts.by
+    (2, ('page',))
     """
 
     path: str

@@ -11,11 +11,29 @@ from importlib import import_module
 
 
 class ModicumError(Exception):
-    """Base class of every error of modicum."""
+    """Base class of every error of modicum.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> try:
+    ...     mo.count([1.0, 2.0], epsilon=-1)
+    ... except mo.ModicumError as error:
+    ...     print(type(error).__name__)
+    InvalidArgument
+    """
 
 
 class InvalidArgument(ModicumError, ValueError):
-    """An argument has a value that cannot be used."""
+    """An argument has a value that cannot be used.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.quantile([1.0, 2.0], q=2, epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.InvalidArgument: ...
+    """
 
 
 class WrongCall(InvalidArgument, TypeError):
@@ -23,7 +41,15 @@ class WrongCall(InvalidArgument, TypeError):
 
 
 class MissingColumn(ModicumError, KeyError):
-    """The table declares no column of that name."""
+    """The table declares no column of that name.
+
+    Examples
+    --------
+    >>> import modicum as mo, pandas as pd
+    >>> mo.mean(pd.DataFrame({"income": [1.0]}), "incom", epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.MissingColumn: ...
+    """
 
     def __str__(self) -> str:
         """Return the plain message (``KeyError`` would quote it)."""
@@ -31,7 +57,15 @@ class MissingColumn(ModicumError, KeyError):
 
 
 class UnsupportedData(ModicumError, TypeError):
-    """The object is not a table, or the declared type of a column cannot be used."""
+    """The object is not a table, or the declared type of a column cannot be used.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.mean({1.0, 2.0}, epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.UnsupportedData: ...
+    """
 
 
 class CopyRefused(ModicumError, TypeError):
@@ -39,35 +73,98 @@ class CopyRefused(ModicumError, TypeError):
 
 
 class SourceError(ModicumError, OSError):
-    """The data could not be read."""
+    """The data could not be read.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.mean("nowhere.csv", "income", epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.SourceError: ...
+    """
 
 
 class OutputError(ModicumError, OSError):
-    """A file could not be written. What it was to hold is released and charged already."""
+    """A file could not be written. What it was to hold is released and charged already.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.OutputError, OSError)
+    True
+    """
 
 
 class BudgetExceeded(ModicumError, RuntimeError):
-    """A release costs more than what is left of the budget."""
+    """A release costs more than what is left of the budget.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.Curator([1.0, 2.0], budget=mo.pure(1)).count(epsilon=2)
+    Traceback (most recent call last):
+    modicum.errors.BudgetExceeded: ...
+    """
 
 
 class LedgerError(ModicumError, OSError):
-    """The ledger could not be read or written. Nothing was released."""
+    """The ledger could not be read or written. Nothing was released.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.LedgerError, OSError)
+    True
+    """
 
 
 class AccessDeniedError(LedgerError, PermissionError):
-    """Whoever asks may read the ledger, and not spend from it."""
+    """Whoever asks may read the ledger, and not spend from it.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.AccessDeniedError, mo.LedgerError)
+    True
+    """
 
 
 class LedgerCorrupt(LedgerError):
-    """The entries of the ledger were edited, or its file is damaged. Nothing is spent from it."""
+    """The entries of the ledger were edited, or its file is damaged. Nothing is spent from it.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.LedgerCorrupt, mo.LedgerError)
+    True
+    """
 
 
 class KeyReusedError(InvalidArgument):
-    """An idempotency key belongs to another query."""
+    """An idempotency key belongs to another query.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> url = f"sqlite:///{pathlib.Path(tempfile.mkdtemp())}/budget.db"
+    >>> account = mo.Ledger.create(url).open_account("people", mo.pure(3))
+    >>> job = mo.Curator([1.0, 2.0], ledger=url, account="people").idempotent("tonight")
+    >>> release = job.count(epsilon=1)
+    >>> job.count(epsilon=2)
+    Traceback (most recent call last):
+    modicum.errors.KeyReusedError: ...
+    """
 
 
 class ModicumWarning(UserWarning):
-    """A warning of modicum; it never depends on data values."""
+    """A warning of modicum; it never depends on data values.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.ModicumWarning, UserWarning)
+    True
+    """
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -40,6 +40,15 @@ class GroupBy(GroupStatistics):
         The keys, given or drawn; a release has them in this order.
     selection : TranscriptEntry or None
         The draw of the keys, ``None`` if they were given.
+
+    Examples
+    --------
+    >>> import modicum as mo, pandas as pd
+    >>> people = pd.DataFrame({"region": ["north", "south"] * 500, "age": [40.0, 50.0] * 500})
+    >>> curator = mo.Curator(people, budget=mo.pure(1))
+    >>> ages = curator.group_by("region", keys=["north", "south"]).mean("age", epsilon=1)
+    >>> 30 < ages["north"].value < 60
+    True
     """
 
     __slots__ = ("_answer", "by", "keys", "selection")

@@ -63,7 +63,16 @@ def sealed(cls: type[T]) -> type[T]:
 
 
 class Interval(NamedTuple):
-    """Ends of an interval."""
+    """Ends of an interval.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> interval = mo.count(range(1000), epsilon=1).interval(level=0.99)
+    >>> lower, upper = interval
+    >>> upper - lower == interval.width
+    True
+    """
 
     lower: float
     upper: float
@@ -432,6 +441,13 @@ class Release(Record):
     statistic, column, event, unit, lattice, ranged, method, status, code, transcript, engine,
     account
         And ``private`` and ``version``: as for :class:`Record`.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> release = mo.count(range(1000), epsilon=1)
+    >>> 950 < release.value < 1050, release.usable, str(release.event)
+    (True, True, 'ε = 1')
     """
 
     error_model: ScalarErrorModel

@@ -123,6 +123,7 @@ def dressed(
         for extra, annotation in _EXTRAS.items():
             added = inspect.Parameter(extra, inspect.Parameter.KEYWORD_ONLY, default=None)
             parameters.append(added.replace(annotation=annotation))
+        documentation = documentation.replace(_PARAMETERS, _PARAMETERS + _TABLE, 1)
         before, returns_head, after = documentation.partition("\nReturns\n-------")
         documentation = f"{before}{_DESCRIBED}{returns_head}{after}"
         if not returns_head:  # without sections, a sentence of their own
@@ -142,6 +143,12 @@ _EXTRAS = {
     "account": "str | None",
     "key": "str | None",
 }
+_PARAMETERS = "Parameters\n----------\n"
+_TABLE = """\
+table : table, array or path
+    A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+    series, or the path of a file: what a :class:`Curator` takes.
+"""
 _DESCRIBED = """\
 where : str, optional
     Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.

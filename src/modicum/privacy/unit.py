@@ -34,6 +34,11 @@ class Unit:
         all of them.
     groups : int
         With ``combine``, the most groups in which a person has a record; see `in_groups`.
+
+    Examples
+    --------
+    >>> unit_of("patient").column, str(unit_of(rows=3))
+    ('patient', 'one person with at most 3 rows')
     """
 
     rows: int = 1

@@ -54,6 +54,14 @@ class Query(Generic[R_co]):
     rho : Fraction or None
         If the budget is (ε, δ), and what is drawn is ρ-zCDP, which implies it; see
         :meth:`of_width`.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> query = mo.query.mean(within=(0, 120), epsilon="0.5")
+    >>> curator = mo.Curator([30.0, 40.0, 50.0] * 1000, budget=mo.pure(1))
+    >>> 39 < curator.release(age=query)["age"].value < 41
+    True
     """
 
     statistic: str

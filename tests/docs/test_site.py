@@ -1,0 +1,182 @@
+"""What pages promise beyond their code: names, pictures, lengths, and tests that they name."""
+
+import ast
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+import modicum as mo
+from modicum.cli.tasks import TASKS
+from modicum.errors import ModicumError
+from tests.docs.pages import DOCS
+
+ROOT = DOCS.parent
+FIGURES = DOCS / "figures"
+PAGES = {
+    path.relative_to(DOCS).with_suffix("").as_posix(): path.read_text("utf-8")
+    for path in sorted(DOCS.rglob("*.md"))
+    if not {"_build", "generated"} & set(path.parts)
+}
+MODULES = {name for name in mo.__all__ if inspect.ismodule(getattr(mo, name))}
+NAMES = sorted({*mo.__all__} - MODULES - {"__version__"})
+BLOCK = re.compile(r"^(```+|:::+).*?^\1$", re.MULTILINE | re.DOTALL)
+MOST_WORDS = 1200
+
+
+def explained() -> dict[str, str]:
+    sys.path.insert(0, str(DOCS / "_sphinx"))
+    try:
+        from explained import EXPLAINED  # noqa: PLC0415
+    finally:
+        sys.path.pop(0)
+    return EXPLAINED
+
+
+def listed() -> list[str]:
+    """Names of ``modicum`` that have a page of the reference, as often as they are listed."""
+    blocks = re.findall(r"\.\. autosummary::\n(.*?)\n\n(.*?)(?=\n\n|\n```)", "".join(
+        text for page, text in PAGES.items() if page.startswith("reference/")
+    ), re.DOTALL)  # fmt: skip
+    return [name for _, names in blocks for name in names.split()]
+
+
+def test_every_public_name_has_one_page_of_the_reference() -> None:
+    assert sorted(listed()) == NAMES
+
+
+def test_every_public_module_is_on_a_page_of_the_reference() -> None:
+    text = "".join(text for page, text in PAGES.items() if page.startswith("reference/"))
+    assert {name for name in MODULES if f".. automodule:: modicum.{name}\n" not in text} == set()
+
+
+@pytest.mark.parametrize("name", [*NAMES, *MODULES])
+def test_every_public_name_has_an_example(name: str) -> None:
+    assert ">>> " in (inspect.getdoc(getattr(mo, name)) or "")
+
+
+def test_every_public_name_is_explained_on_a_page_that_mentions_it() -> None:
+    assert set(explained()) == {*mo.__all__}
+    missing = {page for page in explained().values() if page not in PAGES}
+    assert missing == set()
+    returned = {
+        # What functions of these pages return: a reader meets the object, not its name.
+        "ArrayRelease", "Budget", "CountsFile", "Crosstab", "Description", "Difference", "Filter",
+        "GroupBy", "GroupedArrayRelease", "GroupedRelease", "Interval", "Intervals", "Ledger",
+        "PublishedTable", "Release", "Unit", "ValueCounts", "__version__", "parallel",
+        "pure_to_approx", "pure_to_zcdp", "query", "questions", "theory",
+    }  # fmt: skip
+    silent = {
+        name
+        for name, page in explained().items()
+        if not re.search(rf"\b{name.replace('_', '[_-]')}\b", PAGES[page])
+    }
+    assert silent <= returned
+
+
+def test_every_error_says_what_to_do() -> None:
+    errors = {name for name in NAMES if isinstance(getattr(mo, name), type)} & {
+        name for name in NAMES if issubclass_(getattr(mo, name), ModicumError)
+    }
+    rows = re.findall(r"^\| \{class\}`~modicum\.(\w+)`", PAGES["reference/errors"], re.MULTILINE)
+    assert {*rows, "ModicumError"} == errors
+
+
+def issubclass_(thing: object, base: type) -> bool:
+    return isinstance(thing, type) and issubclass(thing, base)
+
+
+def test_every_task_of_the_command_line_is_shown() -> None:
+    shown = re.findall(r"\{command-help\} (.*)", PAGES["reference/command-line"])
+    assert shown == [*TASKS]
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.split("/")[0] in {"start", "questions"}]
+)
+def test_pages_for_beginners_are_short(page: str) -> None:
+    """Words of prose and tables, without code and what it prints."""
+    assert len(BLOCK.sub("", PAGES[page]).split()) <= MOST_WORDS
+
+
+def test_every_page_is_reached_from_the_left_column() -> None:
+    reached = {"index"}
+    for page, text in PAGES.items():
+        folder = page.rpartition("/")[0]
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL):
+            entries = [line for line in tree.split() if not line.startswith(":")]
+            if "*" in entries:
+                reached |= {each for each in PAGES if each.startswith(f"{folder}/")}
+            reached |= {f"{folder}/{entry}".lstrip("/") for entry in entries}
+    assert {*PAGES} - reached == set()
+
+
+def test_scripts_and_pictures_agree_and_are_used() -> None:
+    scripts = {path.stem for path in FIGURES.glob("*.py")} - {"drawing"}
+    for ending in ("", "-dark"):
+        assert {name for name in scripts if not (FIGURES / f"{name}{ending}.svg").exists()} == set()
+    drawn = {path.stem.removesuffix("-dark") for path in FIGURES.glob("*.svg")}
+    assert drawn == scripts
+    used = re.findall(r"\{picture\} (\w+)\n:alt: (\".{40,}\")\n```", "".join(PAGES.values()))
+    assert {name for name, _ in used} == scripts
+    shown = "".join(PAGES.values()).count("{picture}")
+    assert len(used) == shown
+
+
+def test_pictures_name_no_place_of_the_machine() -> None:
+    assert [path for path in FIGURES.glob("*.svg") if "/tmp" in path.read_text("utf-8")] == []
+
+
+def named_tests() -> list[tuple[str, str]]:
+    text = PAGES["operate/nist"]
+    found = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+    assert len(found) == text.count("tests/") - text.count("pytest tests/")
+    return found
+
+
+@pytest.mark.parametrize(("file", "name"), named_tests())
+def test_a_test_that_answers_a_hazard_exists(file: str, name: str) -> None:
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def releases() -> dict[str, str]:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {"x": rng.normal(50, 5, 3000), "y": rng.normal(size=3000), "g": ["a", "b"] * 1500}
+    )
+    curator = mo.Curator(table, budget=mo.approx(100, "1e-5"))
+    persons = mo.Curator(table, unit=mo.unit_of("g"), budget=mo.pure(9))
+    groups = curator.group_by("g", keys=["a", "b"])
+    made = {
+        "mean": curator.mean("x", epsilon=1, population=True),
+        "count": curator.count(epsilon=1),
+        "view": curator.where("x > 50").median("x", epsilon=1),
+        "persons": persons.median("x", within=(0, 100), epsilon=1),
+        "zcdp": mo.mean(table, "x", rho="0.1"),
+        "quantiles": curator.quantiles("x", q=[0.1, 0.5], epsilon=1),
+        "regression": curator.linear_regression(columns=["x"], target="y", epsilon=1),
+        "vector": curator.mean_vector(["x", "y"], budget=mo.approx(1, "1e-6")),
+        "groups": groups.mean("x", epsilon=1),
+        "histograms": groups.histogram("x", edges=[0, 50, 100], epsilon=1),
+    }
+    return {name: release.to_json() for name, release in made.items()}
+
+
+def test_releases_have_the_fields_of_the_schema_and_no_others() -> None:
+    schema = json.loads((DOCS / "reference/release.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for name, text in releases().items():
+        record = json.loads(text)
+        validator.validate(record)
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate({**record, "surprise": name})
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate({key: record[key] for key in record if key != "statistic"})
