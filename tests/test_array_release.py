@@ -133,7 +133,7 @@ def test_two_axes() -> None:
         "feature": "b", "outcome": "y", "value": 4.0, "lower": -1.7976931348623157e308, "upper": 1.0
     }  # fmt: skip
     assert "  feature  outcome" in found.summary()
-    assert json.loads(found.to_json())["values"] == [[0, 1, 2], [3, 4, 5]]
+    assert found.facts()["values"] == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_the_card_says_what_was_given_and_which_law_answered() -> None:

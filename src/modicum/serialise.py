@@ -60,7 +60,8 @@ _ENDS = {"lower", "upper"}
 _COMPARED = {
     *("schema", "statistic", "column", "by", "value", "values", "axes", "tables", "groups"),
     *("numbers", "labels", "unit", "code", "usable", "private", "method", "account", "cost"),
-    *("epsilon_exact", "delta_exact", "rho_exact"),
+    *("epsilon_exact", "delta_exact", "rho_exact", "within", "range_found", "step", "view"),
+    *("limit_found", "groups_found", "status", "engine", "version", "skipped", "columns", "keys"),
 }
 """Of what a record says, what is compared with what it stores."""
 
@@ -162,9 +163,12 @@ def _agrees(said: Any, facts: Any) -> bool:
     Intervals may have been written at another level.
     """
     if isinstance(facts, Mapping):
-        names = _COMPARED & facts.keys() if "schema" in facts else facts.keys() - _ENDS
-        return isinstance(said, Mapping) and all(
-            name in said and _agrees(said[name], facts[name]) for name in names
+        if not isinstance(said, Mapping):
+            return False
+        names = facts.keys() | said.keys()
+        names = names & _COMPARED if "schema" in facts else names - _ENDS
+        return all(
+            name in said and name in facts and _agrees(said[name], facts[name]) for name in names
         )
     if isinstance(facts, list | tuple):
         return (

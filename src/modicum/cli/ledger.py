@@ -21,6 +21,8 @@ from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import AccountState, LedgerEntry
+from modicum.publishing.files import checked_target, write_whole
+from modicum.publishing.ledger_report import Account, ledger_page
 
 _DESCRIPTION = """\
 Budgets that outlive a process. A ledger is a file or a data base with accounts, one for
@@ -45,6 +47,14 @@ def add_to(verbs: Any) -> None:
     show = _action(actions, "show", _show, "accounts, or all entries of one")
     _add_account(show)
     show.add_argument("--json", action="store_true", help="print one JSON object")
+
+    what = "a page about an account, or all of them, to read, print and sign"
+    report = _action(actions, "report", _report, what)
+    _add_account(report)
+    report.add_argument("--out", metavar="FILE.html", help="the page (default: it is printed)")
+    report.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+    report.add_argument("--title", help="in place of the name of the account")
+    report.add_argument("--author", metavar="TEXT", help="who answers for the account")
 
     verify = _action(actions, "verify", _verify, "check every hash, chain, total and release")
     verify.add_argument(
@@ -124,6 +134,22 @@ def _show(arguments: argparse.Namespace) -> str:
     if arguments.json:
         return json.dumps(_fields(state) | {"entries": [each.to_dict() for each in entries]})
     return "\n".join([_line(state), *(_entry(each, state) for each in entries)])
+
+
+def _report(arguments: argparse.Namespace) -> str:
+    name, ledger = _account(arguments), chosen_ledger(arguments)
+    target = None
+    if arguments.out is not None:
+        target = checked_target(arguments.out, overwrite=arguments.overwrite)
+    names = [each.name for each in ledger.accounts()] if name is None else [name]
+    if not names:
+        raise InvalidArgument(f"the ledger {ledger.url} has no accounts")
+    accounts = [Account(ledger.entries(each)) for each in names]
+    page = ledger_page(ledger.url, accounts, title=arguments.title, author=arguments.author)
+    if target is None:
+        return page
+    write_whole({target: page})
+    return f"wrote {target}"
 
 
 def _verify(arguments: argparse.Namespace) -> str:

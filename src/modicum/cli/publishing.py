@@ -70,7 +70,7 @@ def add_form(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--author", metavar="TEXT", help="who answers for the numbers, on the page")
 
 
-class Publication(NamedTuple):
+class PublishedFiles(NamedTuple):
     """Files that are to be written of a release, if any were asked for."""
 
     publishing: Publishing | None = None
@@ -105,7 +105,7 @@ class Publication(NamedTuple):
             report.to_file(record, self.page, overwrite=self.overwrite)
 
 
-def chosen_publication(arguments: argparse.Namespace) -> Publication:
+def chosen_publication(arguments: argparse.Namespace) -> PublishedFiles:
     """Read the options, before anything is charged."""
     if arguments.publish is None and arguments.report is None:
         given = [name for name in (*_FORM, "wide", "author") if getattr(arguments, name)]
@@ -113,7 +113,7 @@ def chosen_publication(arguments: argparse.Namespace) -> Publication:
         if given:
             option = given[0].replace("_", "-")
             raise InvalidArgument(f"--{option} needs --publish FILE.csv or --report FILE.html")
-        return Publication()
+        return PublishedFiles()
     if arguments.wide is not None and arguments.publish is None:
         raise InvalidArgument("--wide needs --publish FILE.csv")
     if arguments.author is not None and arguments.report is None:
@@ -126,7 +126,7 @@ def chosen_publication(arguments: argparse.Namespace) -> Publication:
     publishing = chosen_form(arguments)
     overwrite: bool = arguments.overwrite
     table, page = _files(arguments, overwrite=overwrite)
-    return Publication(publishing, table, arguments.wide, page, arguments.author, overwrite)
+    return PublishedFiles(publishing, table, arguments.wide, page, arguments.author, overwrite)
 
 
 def chosen_form(arguments: argparse.Namespace) -> Publishing:

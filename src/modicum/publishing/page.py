@@ -44,7 +44,8 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.95re
 th,td{text-align:left;padding:.35rem 1rem .35rem 0;border-bottom:1px solid var(--line);
 vertical-align:top}
 th{font-weight:600}
-tbody th{font-weight:400;overflow-wrap:anywhere;min-width:5rem;max-width:22rem}
+tbody th,td{font-weight:400;overflow-wrap:break-word;max-width:20rem}
+.scroll+.scroll{margin-top:1.25rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:.5rem 0}
 dt{color:var(--soft)}
 dd{margin:0;overflow-wrap:anywhere}
@@ -67,6 +68,9 @@ th,td{padding-right:.75rem}}
 -webkit-print-color-adjust:exact}main{max-width:none;padding:0}h2{break-after:avoid}
 figure,tr,dl,.warn,.sign{break-inside:avoid}.scroll{overflow:visible}details{display:none}}
 """
+
+SIGNED = ("date", "name", "signature")
+"""What belongs on the lines at the end of a page."""
 
 _PAGE = Template("""\
 <!doctype html>
@@ -162,16 +166,18 @@ def warning(texts: Sequence[str]) -> str:
     return f'<div class="warn" role="note">{"".join(map(paragraph, texts))}</div>'
 
 
-def numbers(head: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int, name: str) -> str:
+def numbers(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int, name: str, texts: int = 0
+) -> str:
     """Write a table that scrolls by itself where it is wider than the page.
 
-    The first columns are ``labels``, the others numbers.
+    The first columns are ``labels`` of the rows, then come ``texts``, and the others are numbers.
     """
 
     def line(cells: Sequence[str], tag: str) -> str:
         found = []
         for place, cell in enumerate(cells):
-            kind = ' class="num"' if place >= labels else ""
+            kind = ' class="num"' if place >= labels + texts else ""
             label = tag == "td" and place < labels
             scope = ' scope="col"' if tag == "th" else ' scope="row"' * label
             each = "th" if label else tag

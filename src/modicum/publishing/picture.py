@@ -82,7 +82,7 @@ def drawable(numbers: Iterable[float]) -> bool:
     return math.isfinite(span) and span > max(map(abs, some)) * 1e-13
 
 
-class Scale:
+class NumberLine:
     """From numbers to places on a line, as shares of its length."""
 
     def __init__(self, low: float, high: float) -> None:
@@ -163,7 +163,7 @@ def curve(
         return None
     level, lower, upper = interval
     far = next(each for each in noise if each[0] >= 0.99)
-    scale = Scale(min(far[1], lower), max(far[2], upper))
+    scale = NumberLine(min(far[1], lower), max(far[2], upper))
     top = max(height for _, height in points)
     drawn = [
         (scale.x(x), _HIGH * (1 - 0.94 * height / top))
@@ -189,7 +189,7 @@ def curve(
 def fan(title: str, shown: str, value: float, ends: Sequence[Ends]) -> str:
     """Draw intervals of several levels, wide and pale to narrow and dark, and the value."""
     ordered = sorted(ends, reverse=True)
-    scale = Scale(min(value, ordered[0][1]), max(value, ordered[0][2]))
+    scale = NumberLine(min(value, ordered[0][1]), max(value, ordered[0][2]))
     shapes = []
     for place, (_, lower, upper) in enumerate(ordered):
         x, width = scale.x(lower), max(scale.x(upper) - scale.x(lower), 1.0)
@@ -214,7 +214,7 @@ def rows(
 
     ``None`` if most of the numbers could not be told apart, as those in different units.
     """
-    scale = Scale(*_outermost(values, ends))
+    scale = NumberLine(*_outermost(values, ends))
     origin = scale(0.0)
     legible = sum(
         max(scale(upper) - scale(lower), abs(scale(value) - origin)) >= _LEGIBLE
@@ -244,7 +244,7 @@ def profile(
     title: str, labels: Sequence[str], values: Sequence[float], ends: Sequence[tuple[float, float]]
 ) -> str:
     """Draw many numbers beside each other: intervals as vertical bars, numbers as marks on them."""
-    scale = Scale(*_outermost(values, ends))
+    scale = NumberLine(*_outermost(values, ends))
     wide = _WIDE / len(values)
 
     def y(x: float) -> float:

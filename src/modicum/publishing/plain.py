@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import fields, is_dataclass
-
-from modicum.mechanisms.base import Mechanism
+from typing import Any
 
 
 def plain(value: object) -> object:
@@ -34,12 +33,12 @@ def plain(value: object) -> object:
 
 
 @functools.lru_cache(maxsize=256, typed=True)
-def _data(value: object) -> object:
+def _data(value: Any) -> object:
     name = {"type": type(value).__name__}
     if isinstance(value, range):
         return {**name, "start": value.start, "stop": value.stop, "step": value.step}
-    if isinstance(value, Mechanism):
-        return {"type": value.name, **{each: plain(of) for each, of in value.public().items()}}
+    if (public := getattr(value, "public", None)) is not None:  # a mechanism
+        return {"type": value.name, **{each: plain(of) for each, of in public().items()}}
     # What writes itself in another way may hide something.
     if is_dataclass(value) and hasattr(type(value).__repr__, "__wrapped__"):
         public = (each.name for each in fields(value) if each.repr)

@@ -20,7 +20,7 @@ from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.privacy.accountant import zcdp_to_approx
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, zcdp
 from modicum.privacy.event import event_of
 from modicum.publishing import page as html
 from modicum.publishing import picture
@@ -173,7 +173,7 @@ class Report:
                 "The ledger of the account has when it was charged, and by whom; `modicum ledger "
                 "report` makes a page of it."
             )
-        yield html.signature("date", "name", "signature")
+        yield html.signature(*html.SIGNED)
 
     def _citation(
         self, title: str, table: PublishedTable, terms: Mapping[str, object]
@@ -341,7 +341,7 @@ def _promise(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
     whom, event = f"{terms['unit']}", _event(record)
     amounts = event.amounts if event is not None else {}
     if {*amounts} == {"rho"}:
-        implied = zcdp_to_approx(Budget("zcdp", amounts["rho"]), _DELTA)
+        implied = zcdp_to_approx(zcdp(amounts["rho"]), _DELTA)
         amounts = {"epsilon": implied.amount, "delta": implied.delta}
     if "epsilon" in amounts:
         yield html.paragraph(_odds(whom, float(amounts["epsilon"]), float(amounts.get("delta", 0))))
@@ -416,7 +416,9 @@ def _made(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
     if transcript:
         rows = [[each.label, _outcome(each), str(each.event)] for each in transcript]
         yield html.paragraph("Every draw, in order. Together they cost what is said above.")
-        yield html.numbers(["draw", "what was drawn", "cost"], rows, labels=3, name="draws")
+        yield html.numbers(
+            ["draw", "what was drawn", "cost"], rows, labels=1, texts=1, name="draws"
+        )
     else:
         yield html.paragraph("The record has every draw with its cost.")
 
