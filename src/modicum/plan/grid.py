@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -39,6 +39,7 @@ class Point(NamedTuple):
 
 
 _NOTHING = Point(None, None, "no plan: too few rows, or too small a cost, for this question")
+_LEFT_OUT = Point(None, None, "not planned here: that takes long")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Grid:
     """Plans at several costs and sizes.
 
     ``points[i][j]`` is at ``costs[i]`` and ``sizes[j]``, both increasing, from ``runs`` synthetic
-    releases each; that of the plan itself is as it says. ``whole``: no cost was left out.
+    releases each; that of the plan itself is as it says. ``whole``: none was left out.
     """
 
     costs: tuple[Budget, ...]
@@ -60,44 +61,55 @@ def grid_of(plan: Plan, asked: Asked) -> Grid:
     """Compute the plans around a plan, and show on a terminal how far that is.
 
     The plan's own cost comes first and the smallest last, since some releases take the longer the
-    less they cost; after some 20 seconds no other cost is begun or finished.
+    less they cost; what is not reached in some 20 seconds is left out.
     """
     task = task_of(asked, plan.budget)
     factors, runs = (_THIN, _THIN_RUNS) if asked.slow else (_FACTORS, _RUNS)
     runs = min(runs, task.effort.runs)
     costs, sizes = _costs(plan.budget, factors), _sizes(plan.n, factors, task.effort)
-    late = time.process_time() + _SECONDS
-    found: dict[Budget, tuple[Point, ...]] = {}
+    end = time.process_time() + _SECONDS
+
+    def late() -> bool:
+        return time.process_time() > end
 
     def points() -> Iterator[tuple[int, Point]]:
         for cost in costs:
-            row: list[Point] = []
             for rows in sizes:
-                if found and time.process_time() > late:
-                    return
-                own = plan if (cost, rows) == (plan.budget, plan.n) else None
-                row.append(_point(task, cost, rows, runs, own))
-                yield 1, row[-1]
-            found[cost] = tuple(row)
+                own = (cost, rows) == (plan.budget, plan.n)
+                yield 1, _own(plan) if own else _point(task, cost, rows, runs, late)
 
-    for _ in watched(points(), "planning", "points", lambda: len(costs) * len(sizes)):
-        pass
-    reached = sorted(found, key=lambda cost: cost.amount)
-    rows = tuple(found[cost] for cost in reached)
-    return Grid(tuple(reached), sizes, rows, runs, len(reached) == len(costs))
+    number = len(costs) * len(sizes)
+    found = [*watched(points(), "planning", "points", lambda: number)]
+    table = {
+        cost: tuple(found[place * len(sizes) : (place + 1) * len(sizes)])
+        for place, cost in enumerate(costs)
+    }
+    reached = [cost for cost in costs if set(table[cost]) != {_LEFT_OUT}]
+    reached.sort(key=lambda cost: cost.amount)
+    shown = tuple(table[cost] for cost in reached)
+    return Grid(tuple(reached), sizes, shown, runs, _LEFT_OUT not in found)
 
 
-def _point(task: Task, cost: Budget, rows: int, runs: int, own: Plan | None) -> Point:
-    """Make the plan of a point; ``own`` is a plan that is known already."""
+def _point(task: Task, cost: Budget, rows: int, runs: int, late: Callable[[], bool]) -> Point:
+    if late():
+        return _LEFT_OUT
     try:
-        found = task.found(cost, rows, runs)
+        found = task.found(cost, rows, runs, late)
     except InvalidArgument:
         return _NOTHING
-    error, width, status = found.error, found.interval_width, found.status
-    if own is not None:
-        error, width, status = own.error, own.interval_width, own.status
-    half = width / 2 if math.isfinite(width) else None
-    return Point(error, half, status) if found.usable else Point(None, None, status)
+    if found is None:
+        return _LEFT_OUT
+    return _shown(found.error, found.interval_width, found.status, usable=found.usable)
+
+
+def _own(plan: Plan) -> Point:
+    return _shown(plan.error, plan.interval_width, plan.status, usable=plan.usable)
+
+
+def _shown(error: float, width: float, status: str, *, usable: bool) -> Point:
+    if not usable:
+        return Point(None, None, status)
+    return Point(error, width / 2 if math.isfinite(width) else None, status)
 
 
 def _costs(budget: Budget, factors: Sequence[Fraction]) -> list[Budget]:

@@ -170,8 +170,7 @@ class PlanPage:
             "where data become too few for a method the error jumps, and the page blurs the jump."
         )
         if not self.grid.whole:
-            least = self.grid.costs[0]
-            yield f"Costs below {least} were left out: planning them takes long."
+            yield "Costs and sizes were left out where planning takes long."
 
     def _price(self) -> Iterator[str]:
         budget, unit = self.plan.budget, self.plan.unit
@@ -221,7 +220,9 @@ class PlanPage:
             )
             yield html.paragraph(f"{words}, by the number of rows and the cost:")
             yield html.numbers(head, rows, labels=1, name=words)
-        yield html.paragraph("– is an answer that cannot be used, or no bound.", "sub")
+        yield html.paragraph(
+            "– is an answer that cannot be used, no bound, or a point that was left out.", "sub"
+        )
 
     def _values(self, name: str) -> list[list[float | None]]:
         """Numbers of the points, by cost and size."""

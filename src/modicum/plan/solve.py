@@ -6,7 +6,7 @@ import math
 import operator
 import statistics
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
 from modicum.runtime.query import Query
 
-Simulated = Callable[[Query[Any], int, int], Sequence[Trial]]
+Simulated = Callable[[Query[Any], int, int], Iterator[Trial]]
 
 _CORRECTIONS = 4
 _LARGEST_EPSILON = 100.0
@@ -97,6 +97,7 @@ class Solved:
             "passes": max(t.passes for t in self.trials),
             "events": tuple((entry.label, entry.event) for entry in self.trials[0].transcript),
             "status": self.status,
+            "usable": self.usable,
         }
 
 
@@ -127,14 +128,25 @@ class Task:
         if wanted is None:
             assert cost is not None
             assert rows is not None
-            return self.found(cost, rows, self.effort.runs)
+            return self._found(cost, rows, self.effort.runs)
         return self._search(cost, rows, wanted)
 
-    def found(self, cost: Budget, rows: int, runs: int) -> Solved:
-        """Make so many synthetic releases at a cost and a size."""
+    def found(
+        self, cost: Budget, rows: int, runs: int, late: Callable[[], bool] = lambda: False
+    ) -> Solved | None:
+        """Make so many synthetic releases at a cost and a size; ``None`` if it gets ``late``."""
         asked = self.question(budget=cost).of_width(self.effort.columns, cost.kind)
-        trials = self.simulated(asked, rows, runs)
+        trials = []
+        for each in self.simulated(asked, rows, runs):
+            if late():
+                return None
+            trials.append(each)
         return Solved(cost, rows, trials, self.effort.weighted)
+
+    def _found(self, cost: Budget, rows: int, runs: int) -> Solved:
+        found = self.found(cost, rows, runs)
+        assert found is not None
+        return found
 
     def _search(self, cost: Budget | None, rows: int | None, wanted: float) -> Solved:
         """Find the least cost for a size, or the least size for a cost."""
@@ -147,9 +159,9 @@ class Task:
 
         def found(x: float, runs: int) -> Solved:
             if cost is not None:
-                return self.found(cost, min(math.ceil(round_up(x)), effort.most_rows), runs)
+                return self._found(cost, min(math.ceil(round_up(x)), effort.most_rows), runs)
             assert rows is not None
-            return self.found(pure(round_up(x)), rows, runs)
+            return self._found(pure(round_up(x)), rows, runs)
 
         x = least_enough(
             lambda x: found(x, effort.search_runs).error, wanted, start=start, low=low, high=high

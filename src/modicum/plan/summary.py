@@ -48,6 +48,8 @@ class Plan:
         The draws of one run and what each costs a row.
     status : str
         ``"ok"``, or the warning that releases of this kind would carry.
+    usable : bool
+        Whether most of them would have an answer that can be used.
     lattice : Lattice or None
         The public range and step; ``None`` for a count.
     shape : Shape, TableShape or None
@@ -83,6 +85,7 @@ class Plan:
     passes: int
     events: tuple[tuple[str, Event], ...]
     status: str
+    usable: bool = True
     lattice: Lattice | None = None
     shape: Shape | TableShape | None = None
     sampling_error: float | None = None
@@ -118,6 +121,7 @@ class Plan:
             "passes": self.passes,
             "events": [{"label": label, "cost": str(event)} for label, event in self.events],
             "status": self.status,
+            "usable": self.usable,
         }
         if self.shape is not None:
             record |= self.shape.to_dict(self.lattice)
