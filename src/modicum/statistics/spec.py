@@ -263,7 +263,7 @@ class Planned:
     option of the question each of them shows; ``sampled``: the plan compares with the error that
     the data have as a sample; ``meaning`` is what the error is, if it is not an absolute one in the
     unit of the answer. ``note`` is for the documentation, and plans do not take the arguments
-    ``without``.
+    ``without``. A ``slow`` one takes seconds, so its page has fewer points.
     """
 
     noun: str
@@ -279,6 +279,7 @@ class Planned:
     meaning: str | None = None
     note: str = ""
     without: tuple[str, ...] = ()
+    slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
