@@ -106,7 +106,9 @@ def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled) -> bool:
         why = "there is one group"
     if pooled is True and why:
         raise InvalidArgument(f"pooled=True cannot be done where {why}")
-    return not why and (pooled is True or (pooled == "auto" and groups >= LEAST_GROUPS))
+    # A person in k groups has a k-th of the cost for each of their records together.
+    enough = groups >= LEAST_GROUPS * unit.groups
+    return not why and (pooled is True or (pooled == "auto" and enough))
 
 
 def _draw_keys(

@@ -24,7 +24,7 @@ from modicum.sources.base import open_source
 from modicum.sources.groups import GroupsTogether, reader_of_groups
 
 NARROW = {"within": (-8, 8), "step": 1}
-GROUPS = 30
+GROUPS = 100
 # So few records that every group answers alone, some thousand, and many.
 VALUES = {
     "all groups: records": ((900,), (4000,), (60_000,)),

@@ -62,7 +62,9 @@ _CELLS, _LEAST_CELLS, _CELLS_FOR = 0.02, 0.005, 500.0  # of all cells: most, lea
 # Of the budget, of which the search spends a quarter: of few records, and from so many on.
 _SEARCH, _MANY = (Fraction(3, 10), Fraction(3, 20)), 20_000.0
 _FEWEST = 2000.0  # records of all groups per unit of noise
-_LARGE = 5000.0  # records of a typical group per unit of noise, which finds its own bounds
+# Records of a typical group per unit of noise, which finds its own bounds: of any groups; and if
+# they are so many times more than the largest size for which all groups can find bounds.
+_LARGE, _LARGE_OF_FEW, _OUTGROWN = 5000.0, 700.0, 3
 # Records per unit of noise of the groups for which bounds are drawn, and how many groups of this
 # size there are at least; a strength of one draw is 60 divided by the number of these groups.
 _SIZES, _GROUPS, _SHARP = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0), 100, 40.0
@@ -179,7 +181,11 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, counted.count, share, "records")  # [pooled.1]
     expected = expected_records(split, n0)
-    if expected < _FEWEST or expected / groups >= _LARGE:
+    sizes = tuple(size for size in _SIZES if size * _GROUPS <= expected)
+    typical = expected / groups
+    if expected < _FEWEST or typical >= _LARGE:
+        return nothing
+    if typical >= max(_LARGE_OF_FEW, _OUTGROWN * sizes[-1]):
         return nothing
     apart = Setting(column, lattice, BudgetSplit(event.part(_SEARCH[expected >= _MANY])))
     *_, place = yield from locate_data(apart, shape=True, filled=False)  # [pooled.2]
@@ -188,7 +194,6 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
         return nothing
     centre = place.centre
     outer = _as_drawn(place.bounds, centre)
-    sizes = tuple(size for size in _SIZES if size * _GROUPS <= expected)
     lows, highs = _candidates(centre, outer)
     cells = yield from read(here.ask(Cells(centre, _distances(centre, *lows, *highs))))
     whole = cells.clipped_sum(*outer)
