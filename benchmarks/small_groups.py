@@ -33,7 +33,7 @@ class Effort:
     alone: int
 
 
-FULL, QUICK = Effort(40, 4), Effort(2, 1)
+FULL, QUICK = Effort(12, 2), Effort(2, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,8 @@ def model(left=300.0, right=700.0, *, scale=1.5, width=1000, **more) -> PooledEr
     )
     cells = ((0.002, 2 * width), (0.0005, None))
     below = ((0.002, -width), (0.0005, None))
-    return PooledErrorModel(lattice, inside, width // 4, below, cells, **more)
+    tail = {"least": 2.0, "typical": 3.0} | more
+    return PooledErrorModel(lattice, inside, width // 4, below, cells, **tail)
 
 
 def test_the_interval_allows_for_noise_and_what_is_clipped() -> None:
@@ -146,8 +147,9 @@ def test_the_interval_of_a_value_that_is_shrunk_holds_both() -> None:
     ("found", "code"),
     [
         (model(), "ok"),
-        (model(index=1.3), "heavy_tail"),
-        (model(index=2.0), "ok"),
+        (model(least=1.1, typical=1.3), "heavy_tail"),
+        (model(least=1.4, typical=2.0), "unseen"),
+        (model(least=None, typical=None), "unseen"),
         (model(2, 3), "few_records"),
         (model(990, 10), "clipped"),
         (model(10, 990), "clipped"),

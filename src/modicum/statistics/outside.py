@@ -408,6 +408,16 @@ class SizedByBounds(InBounds):
         return bounds_in_steps(self.lo, self.hi)
 
 
+def tail_status(least: float | None, typical: float | None, assumed: float, order: int) -> Status:
+    """What to say of a tail, given the least and the typical index that explain what was seen."""
+    if least is None or typical is None:
+        return UNCHECKED.filled(assumed=assumed)
+    if least >= surely_enough(order):
+        return OK
+    status = HEAVY if typical < surely_enough(order) else UNTOLD
+    return status.filled(least=least, assumed=assumed)
+
+
 class Clipped(InBounds):
     """Error model with a distribution of the records outside of the bounds."""
 
@@ -468,13 +478,7 @@ class Clipped(InBounds):
         if not self.clips:
             return OK
         least, typical = (self.least_index(alpha) for alpha in ((1 - _SEEN) / 2, 0.5))
-        assumed = self.tail_index(_SEEN)
-        if least is None or typical is None:
-            return UNCHECKED.filled(assumed=assumed)
-        if least >= surely_enough(self.order):
-            return OK
-        status = HEAVY if typical < surely_enough(self.order) else UNTOLD
-        return status.filled(least=least, assumed=assumed)
+        return tail_status(least, typical, self.tail_index(_SEEN), self.order)
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""

@@ -80,7 +80,6 @@ _COUNTED, _AGAIN, _FEW = (
 )  # strengths of the counts of a group, the second of few
 _ALIKE_FROM, _ALIKE = 600.0, 25.0  # records per unit of noise, and nats
 _UNLIKE = 0.25  # of the records of a group, which are in other cells than those of all groups
-_SURE = 0.01  # probability with which the noise is taken for records
 _DOUBT = 0.2  # probability with which the noise hides that more records are in a cell
 
 
@@ -90,7 +89,8 @@ class Pool:
 
     ``bounds`` are those for groups of the ``sizes``, in records per unit of noise, each within the
     next; ``counts`` the noisy numbers of records of all groups in the cells between them, from the
-    lowest on, with ``noise``. Without bounds, every group answers alone.
+    lowest on, with ``noise``; ``tail`` the least and the typical index that explain what was seen
+    of the tail. Without bounds, every group answers alone.
     """
 
     lattice: Lattice
@@ -100,6 +100,7 @@ class Pool:
     bounds: tuple[Bounded, ...] = ()
     counts: tuple[int, ...] = ()
     noise: NoisyTerm | None = None
+    tail: tuple[float | None, float | None] = (None, None)
 
     @property
     def useful(self) -> bool:
@@ -142,18 +143,6 @@ class Pool:
         """Shares of the records of all groups in the cells."""
         known = [max(number, 0) for number in self.counts]
         return tuple(number / max(sum(known), 1) for number in known)
-
-    def tail_index(self, place: int) -> float | None:
-        """The index with which records fall off beyond the bounds of a size, if it can be told."""
-        assert self.noise is not None
-        doubt, found = self.noise.bound(_SURE), []
-        for side in (0, 1):
-            far = [abs(pair[side] - self.centre) for pair in self.bounds[place:]]
-            counts = list(accumulate(self.counts if side == 0 else self.counts[::-1]))
-            within, beyond = counts[len(far) - 1], counts[0]
-            if min(within, beyond) > doubt and far[-1] > far[0] > 0 and within > beyond:
-                found.append(math.log(within / beyond) / math.log(far[-1] / far[0]))
-        return min(found, default=None)
 
     def beyond(self, place: int) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
         """Cells beyond the bounds of a size on each side: their shares, and their far ends."""
@@ -210,9 +199,11 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
         accumulate((hi for _, hi in drawn), max),
         strict=True,
     )
-    beyond = place.bounds.outside.excess(0.05)
+    outside = place.bounds.outside
+    seen, beyond = outside.evidence(), outside.excess(0.05)
+    tail = outside.least_index(seen, 0.025), outside.least_index(seen, 0.5)  # [mean.14]
     status = BEYOND.filled(records=round(beyond)) if beyond else OK
-    pool = replace(nothing, status=status, centre=centre, sizes=sizes, bounds=(*ends,))
+    pool = Pool(lattice, status, centre, sizes, (*ends,), tail=tail)
     return (yield from _count_cells(here, pool, n0))
 
 
@@ -303,9 +294,8 @@ def mean_in_pool(column: str | None, pool: Pool, event: Event, alone: Alone) -> 
     lo, hi = pool.bounds[place]
     ends, total = _between(pool.lattice, lo, hi), cells.clipped_sum(lo, hi)
     inside = yield from mean_between(here, ends, total, cells.count)  # [pooled.7]
-    error_model = PooledErrorModel(
-        pool.lattice, inside, pool.centre, *pool.beyond(place), pool.tail_index(place)
-    )
+    sides = pool.beyond(place)
+    error_model = PooledErrorModel(pool.lattice, inside, pool.centre, *sides, *pool.tail)
     status = error_model.status if pool.status.ok else pool.status
     return ScalarEstimate(error_model.value, error_model, status)
 

@@ -18,9 +18,9 @@ from modicum.exact.lattice import Lattice
 from modicum.papers.kulesza2023 import BoundedErrorModel
 from modicum.release import Interval
 from modicum.statistics.error_law import DiscretePart, Reach
-from modicum.statistics.outside import HEAVY
-from modicum.statistics.tail_index import USUAL, assumed_index, surely_enough
-from modicum.status import OK, Status, bounds_in_steps
+from modicum.statistics.outside import tail_status
+from modicum.statistics.tail_index import USUAL, assumed_index
+from modicum.status import Status, bounds_in_steps
 
 Floats = NDArray[np.float64]
 Cell = tuple[float, int | None]
@@ -54,9 +54,9 @@ class PooledErrorModel:
 
     ``inside`` is the mean between the bounds, ``centre`` a median of all groups, and ``below`` and
     ``above`` are cells beyond the bounds, the nearest first: shares of the records of all groups,
-    rounded up by their noise, and where a cell ends; ``None``: nowhere. The records of all groups
-    fall off with the tail ``index`` there, if that can be told. A mean that is shrunk moves
-    from ``unshrunk`` ``towards`` another, to a ``weight`` of its own.
+    rounded up by their noise, and where a cell ends; ``None``: nowhere. ``least`` and ``typical``
+    are the indices that explain what was seen of the tail of all groups [mean.14]. A mean that is
+    shrunk moves from ``unshrunk`` ``towards`` another, to a ``weight`` of its own.
 
     Notes
     -----
@@ -71,7 +71,8 @@ class PooledErrorModel:
     centre: int
     below: tuple[Cell, ...]
     above: tuple[Cell, ...]
-    index: float | None = None
+    least: float | None = None
+    typical: float | None = None
     towards: float | None = None
     weight: float = 1.0
 
@@ -142,13 +143,11 @@ class PooledErrorModel:
         lower, upper = self.inside.ends(0.05)
         if _USELESS * (upper - lower) >= width:
             return FEW
-        if self.index is None or self.index >= surely_enough(1):
-            return OK
-        return HEAVY.filled(least=self.index, assumed=self.tail_index(0.95))
+        return tail_status(self.least, self.typical, self.tail_index(0.95), 1)
 
     def tail_index(self, level: float) -> float:
         """The index of all groups, as far as it can be told: that of one group cannot."""
-        return min(assumed_index(self.index, self.index, 1), USUAL)
+        return min(assumed_index(self.least, self.typical, 1), USUAL)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         alpha, value = 1 - level, float(self.value)
