@@ -427,20 +427,30 @@ def test_the_joint_law_of_quantiles_keeps_its_claim(cost) -> None:
     assert report.used > 0.5, report.used
 
 
-@pytest.mark.parametrize(("cost", "used"), [({"epsilon": 1}, 0.99), ({"rho": "0.5"}, 0.62)])
-def test_counts_of_cells_around_quantiles_keep_their_claim(cost, used) -> None:
-    """A noisy number of records that is plenty, so that there are edges around the points."""
+@pytest.mark.parametrize(
+    ("cost", "copies", "used"), [({"epsilon": 1}, 60, 0.93), ({"rho": "0.5"}, 18, 0.6)]
+)
+def test_counts_of_cells_around_quantiles_keep_their_claim(cost, copies, used) -> None:
+    """A noisy number of records that is plenty: counts between the points, then around them.
+
+    The first counts see the quantiles at the points, or some records above them, or far away.
+    """
     query = ask.quantiles(q=[0.25, 0.6], **NARROW, **cost)
     row = find_row(query.statistic, query.method)
     query = row.query(None, query.lattice, query.budget, row.options[2])  # no parts
-    many = tuple(range(-8, 9)) * 18
+    many = tuple(range(-8, 9)) * copies
+    rows = len(many)
     pairs = [((), (1,)), *((many, (*many, x)) for x in (-3, 1, 8))]
-    drawn = {"count": ((310,),), "quantiles": ((310, 4, 9), (310, 4, 4))}
+    drawn = {
+        "count": ((rows,),),
+        "quantiles": ((rows, 4, 9), (rows, 4, 4)),
+        "ranks": ((rows // 4, rows // 3, rows // 2), (rows // 9, rows // 3, rows // 2), (0, 0, 0)),
+    }
     report = audit.check(query, pairs, values=drawn, widths=(0, 4, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     assert report.used > used
-    assert [step.label for step in report.steps] == ["count", "quantiles", "counts"]
+    assert [step.label for step in report.steps] == ["count", "quantiles", "ranks", "counts"]
 
 
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)

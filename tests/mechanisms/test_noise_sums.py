@@ -1,5 +1,6 @@
 """Tails of weighted sums of noises: upper bounds, near the exact ones."""
 
+import math
 from fractions import Fraction
 from functools import reduce
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise, Noise
-from modicum.mechanisms.noise_sums import sum_tail
+from modicum.mechanisms.noise_sums import grid_masses, sum_tail
 
 
 def exact(noise: Noise, parts, t: float, reach: int = 120) -> float:
@@ -57,3 +58,34 @@ def test_it_is_below_the_bound_and_bounded() -> None:
     assert sum_tail(LaplaceNoise(Fraction(10**7)), parts, 1e9) == 1.0
     assert sum_tail(NOISES[1], parts, 1e6) < 1e-9
     assert sum_tail(NOISES[1], parts, -1e6) == pytest.approx(1)
+
+
+def test_sums_on_a_grid_are_reached_a_little_too_often() -> None:
+    """Two noises with weights that have no common unit, beside the sum of all pairs."""
+    one, two = LaplaceNoise(Fraction(3)), GaussianNoise(Fraction(5))
+    reach = 150
+    first, second = (
+        np.exp([noise.log_pmf(k) for k in range(-reach, reach + 1)]) for noise in (one, two)
+    )
+    sums = 0.7 * np.arange(-reach, reach + 1)[:, None] + math.sqrt(0.3) * np.arange(
+        -reach, reach + 1
+    )
+    pairs = first[:, None] * second
+    for step in (0.01, 0.1):
+        found = grid_masses([(one, 0.7, 1), (two, math.sqrt(0.3), 1), (one, 0.0, 3)], step)
+        assert found.lost < 1e-4
+        for t in (-3.0, 0.0, 2.0, 8.0):
+            exact = float(pairs[sums >= t - 1e-9].sum())
+            reached = float(found.tail(np.array([math.ceil(t / step - 1e-9)]))[0])
+            assert (
+                exact - 1e-9
+                < reached + found.lost
+                < float(pairs[sums >= t - 2 * step].sum()) + 1e-4
+            )
+
+
+def test_noise_above_the_grid_is_told_as_lost() -> None:
+    found = grid_masses([(LaplaceNoise(Fraction(3)), 1.0, 1)], 0.001)
+    beyond = float(LaplaceNoise(Fraction(3)).above(np.array([2.0]))[0])
+    assert found.lost == pytest.approx(beyond, rel=0.5)
+    assert grid_masses([(LaplaceNoise(Fraction(10**9)), 1.0, 1)], 1.0).lost == 1.0

@@ -1,27 +1,37 @@
 """Cells around released quantiles: where edges are, what counts of the cells tell, and to whom."""
 
 import math
-from bisect import bisect_right
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
 
-from modicum import query
+import modicum
+from modicum import query, serialise
 from modicum.audit.trail import Family
+from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.runtime.replay import replay
 from modicum.statistics.quantile_cells import (
     CellCounts,
+    PointPlace,
     RankNoise,
     edges_around,
     is_round,
     places_of,
     plain_edges,
+    roundest,
 )
 from modicum.statistics.quantile_points import FINE
+from modicum.statistics.quantile_ranks import (
+    OWN,
+    SIDE,
+    CombinedNoise,
+    PlaceCounts,
+    place_of_each,
+)
 from tests.statistics.test_quantile import SHAPES
 from tests.statistics.test_quantiles import ends, fractions, labels, walks
 
@@ -76,37 +86,66 @@ def test_a_rank_is_sure_once_in_alpha_at_worst(noise, q, below, cells) -> None:
 @pytest.mark.parametrize("step", [1.0, None])
 @pytest.mark.parametrize("m", [2, 5, 29])
 def test_edges_are_where_counts_will_tell(m, step) -> None:
-    """Of evenly spread records the first is about as far as the noise asks for, the second more."""
+    """Of evenly spread records the first is about as far as the noise asks for, the others more."""
     lattice = Lattice.within((0, 1e6), step) if step else Lattice.within((0, 1e6))
     qs, unit = fractions(m), round(1e6 / lattice.step / (m + 1))
-    points = [unit * i for i in range(1, m + 1)]
+    points = [unit * i + 11 for i in range(1, m + 1)]
     places = places_of(points, qs, 10**6)
     assert all(at.records * unit == pytest.approx(1e6 / (m + 1)) for at in places)
-    edges = edges_around(lattice, qs, places, [100.0] * m, NOISE, 0.95)
+    first = PlaceCounts((10**6 // (m + 1),) * (m + 1), NOISE, tuple(range(m)))
+    edges, wider = (
+        edges_around(lattice, qs, places, [100.0] * m, first, NOISE, level)
+        for level in (0.95, 0.9999)
+    )
     assert list(edges) == sorted(set(edges))
-    assert len(edges) == 4 * m
-    for q, point in zip(qs, points, strict=True):
-        own = bisect_right(edges, point)
-        for k, away in ((own, edges[own] - point), (own - 1, point - edges[own - 1])):
-            ranks = away * lattice.step
-            noise = RankNoise(NOISE, float(q), k + 1, len(edges) + 1)
-            assert not noise.exceeds(ranks, 0.05 / m)
-            assert ranks < 6 * math.sqrt(noise.variance + 100)
-    wider = edges_around(lattice, qs, places, [100.0] * m, NOISE, 0.9999)
-    assert wider[0] < edges[0]
-    assert wider[1] < edges[1]
-    assert wider[2] > edges[2]
+    assert len(edges) == OWN * m
+    for i, (q, at) in enumerate(zip(qs, places, strict=True)):
+        law = CombinedNoise(NOISE, NOISE, q, i, m)
+        middle = OWN * i + SIDE
+        assert edges[middle] == at.value
+        for side in (-1, 1):
+            sure = law.sure(side, 0.05 / m)
+            for k in range(1, SIDE):
+                ranks = abs(edges[middle + side * k] - at.value) * at.records
+                assert ranks > 0.97 * sure[k - 1]
+                assert wider[middle + side * k] != edges[middle + side * k]
+            nearest = abs(edges[middle + side] - at.value) * at.records
+            assert nearest < 5 * math.sqrt(law.variance(1) + 100)
+
+
+def test_edges_are_centred_where_the_first_counts_see_the_quantile() -> None:
+    lattice, qs = Lattice.within((0, 1e6), step=1 / 128), fractions(2)
+    places = places_of([42_666_711, 85_333_333], qs, 10**6)
+    found = []
+    for off in (0, 12, -12, 500):
+        first = PlaceCounts((333_333 + off, 333_333 - off, 333_333), NOISE, (0, 1))
+        found.append(edges_around(lattice, qs, places, [200.0] * 2, first, NOISE, 0.95)[:OWN])
+    even, above, below, far = (np.array(each) - 42_666_711 for each in found)
+    assert even[SIDE - 1] == pytest.approx(-even[SIDE + 1], rel=0.05)
+    # 12 records more than a third are below the place: it is about 12 records too high.
+    for moved in (above, below):
+        assert 1100 < abs(moved[-1] - even[-1]) < 1536
+    assert above[-1] < even[-1] < below[-1]
+    # So many are equal records, or those beside a gap: the place stays in the middle.
+    assert far[SIDE - 1] == pytest.approx(-far[SIDE + 1], rel=0.05)
+    for edges in (even, above, below):
+        assert edges[SIDE] == 0  # the place stays an edge, between the others
+        assert (np.diff(edges) >= 0).all()
 
 
 def test_edges_stop_in_the_middle_of_small_gaps_and_at_the_range() -> None:
     lattice, qs = Lattice.within((0, 100), step=1), fractions(3)
-    edges = edges_around(lattice, qs, places_of((10, 20, 21), qs, 4), [9.0] * 3, NOISE, 0.95)
-    assert {edge for edge in edges if 10 < edge <= 21} == {15, 21}
-    assert all(0 < edge <= 100 for edge in edges)
-    # Two quantiles at one place: many records are there.
+    places = places_of((10, 20, 21), qs, 4)
+    first = PlaceCounts((1, 1, 1, 1), NOISE, (0, 1, 2))
+    edges = edges_around(lattice, qs, places, [9.0] * 3, first, NOISE, 0.95)
+    assert list(edges) == sorted(edges)
+    assert {edge for edge in edges if 10 < edge <= 21} == {15, 20, 21}
+    assert all(0 <= edge <= 100 for edge in edges)
+    # Two quantiles at one place: many records are there, and edges on both sides of it.
     tied = places_of((10, 10, 50), qs, 10**6)
     assert [(at.first, at.last) for at in tied] == [(0, 1), (2, 2)]
-    assert {10, 11} <= set(edges_around(lattice, qs, tied, [9.0] * 3, NOISE, 0.95))
+    first = PlaceCounts((100, 100, 100), NOISE, place_of_each([(0, 1), (2, 2)]))
+    assert {10, 11} <= set(edges_around(lattice, qs, tied, [9.0] * 3, first, NOISE, 0.95))
     assert plain_edges(lattice, tied) == (10, 11, 50, 51)
     assert plain_edges(lattice, places_of((0, 100, 100), qs, 5)) == (1, 100)
 
@@ -117,17 +156,50 @@ def test_a_place_beside_a_gap_has_the_scale_of_its_own_side() -> None:
     assert places[1].records == pytest.approx(10, rel=1e-3)
 
 
-def test_a_point_moves_by_what_the_counts_see_and_stays_in_its_cell() -> None:
-    counted = CellCounts((100, 300), (400, 200, 400), NOISE, 0.0)
-    half = Fraction(1, 2)
-    assert counted.moved(half, 200, 1e9, 1.0) == 200  # it is where it should be
-    assert counted.moved(half, 220, 1e9, 1.0) == 200
-    assert 200 < counted.moved(half, 220, 20.0, 1.0) < 220  # as far as counts are to be trusted
-    assert counted.moved(half, 220, 1e9, 0.1) == 220  # many records: they may be equal
-    assert counted.moved(half, 220, 1e9, 9.0) == 220
-    assert counted.moved(half, 50, 1e9, 1.0) == 50  # no cell with two ends
-    assert counted.moved(Fraction(1, 100), 220, 1e9, 1.0) == 100
-    assert counted.moved(Fraction(99, 100), 220, 1e9, 1.0) == 299
+EDGES = (100, 120, 140, 160, 200, 240, 260, 280, 300)  # of a place at 200, one record a step
+
+
+def counted_around(cells, below: int) -> CellCounts:
+    """Counts around the only place, of q = 1/2, and first ones that have it so many ranks up."""
+    first = PlaceCounts((1000 + below, 1000 - below), NOISE, (0,))
+    return CellCounts(EDGES, cells, NOISE, 0.0, first)
+
+
+def test_a_point_moves_by_what_the_counts_see() -> None:
+    lattice, half = Lattice.within((0, 1000), step=1), Fraction(1, 2)
+    at = PointPlace(200, 0, 0, 1.0)
+    even = (900, 20, 20, 20, 40, 40, 20, 20, 20, 900)
+
+    def moved(below: int, variance: float, cells=even, place=at) -> int:
+        more = (cells[0] + below, *cells[1:-1], cells[-1] - below)
+        return counted_around(more, below).moved(lattice, half, place, 0, variance)
+
+    assert moved(0, 1e9) == 200
+    assert moved(20, 1e9) == 180
+    assert moved(-20, 1e9) == 220
+    assert 180 < moved(20, 20.0) < 200  # as far as counts are to be trusted
+    assert moved(50, 1e9) == 150  # beyond the nearest edge
+    assert moved(20, 1e9, place=PointPlace(200, 0, 0, 0.0)) == 200  # nothing is known
+    # No records from 160 to 260: those that are missing are at decimals of few digits.
+    gap = (900, 20, 20, 200, 0, 0, 0, 200, 20, 900)
+    assert moved(20, 1e9, gap) == 150
+    assert moved(-20, 1e9, gap) == 260
+    lumps = (900, 0, 0, 0, 0, 0, 0, 0, 0, 900)
+    assert moved(20, 1e9, lumps) == 0  # beyond all edges
+
+
+def test_of_several_decimals_of_few_digits_the_nearest_is_taken() -> None:
+    lattice = Lattice.within((0, 1e4), step=1)
+    for near, start, stop, wanted in (
+        (1290, 1250, 1350, 1300),
+        (1290, 850, 1550, 1000),
+        (1290, 1288, 1291, 1290),
+        (160, 110, 380, 200),
+        (120, 110, 380, 200),
+        (380, 110, 390, 300),
+        (5, 0, 10, 0),
+    ):
+        assert roundest(lattice, near, (start, stop)) == wanted
 
 
 def test_round_points_are_those_of_many_equal_records() -> None:
@@ -148,7 +220,8 @@ def test_whole_numbers_stay_whole(m) -> None:
         values = np.array(walk.answer.values, float)
         lower, upper = walk.answer.error_model.intervals(0.95, None)
         assert (np.abs(values - np.round(values)) < 1e-6).all()
-        assert (upper - lower < 1).all()
+        # An interval holds one whole number or two, but for what is beyond all data.
+        assert (np.minimum(np.floor(upper), 10) - np.ceil(lower) <= 1).all()
 
 
 def ample(data, m: int, seed: str, releases: int = 12, **cost):
@@ -163,7 +236,7 @@ def test_intervals_are_narrow_where_records_are_many(cost) -> None:
     wanted, low_high = 500 * np.arange(1, 6), ends(data, fractions(5))
     widths, missed, held = [], [], 0
     for walk in ample(data, 5, "narrow", **cost):
-        assert labels(walk) == ["count", "quantiles", "counts"]
+        assert labels(walk) == ["count", "quantiles", "ranks", "counts"]
         model = walk.answer.error_model
         lower, upper = model.intervals(0.95, None)
         held += bool((lower <= low_high[0]).all() and (low_high[1] <= upper).all())
@@ -174,8 +247,8 @@ def test_intervals_are_narrow_where_records_are_many(cost) -> None:
         assert (wider.upper >= upper).all()
         assert (wider.upper - wider.lower).sum() > (upper - lower).sum()
     assert held >= 11
-    assert np.mean(widths) < 160
-    assert np.mean(missed) < 8
+    assert np.mean(widths) < 60
+    assert np.mean(missed) < 6
 
 
 def test_few_records_keep_their_share_for_the_points() -> None:
@@ -192,25 +265,62 @@ def test_few_records_keep_their_share_for_the_points() -> None:
 
 def test_the_plan_depends_on_the_noisy_number_alone() -> None:
     """45 records of the smallest share, times the ε of the points."""
-    for n, share in ((4000, Fraction(9, 32)), (1000, Fraction(1, 10))):
+    for n, share in ((20_000, "7/32"), (4000, "18/32"), (1000, "9/10")):
         data = np.random.default_rng(3).normal(size=n)
         (walk,) = ample(data, 29, "plan", 1, epsilon=1)
-        assert walk.transcript[-1].event.epsilon == share
+        spent = {step.label: step.event.cost("pure").amount for step in walk.transcript}
+        assert sum(spent.values()) == 1
+        rest = 1 - Fraction(share)
+        if n == 1000:
+            assert spent["counts"] == rest
+        else:
+            assert spent["ranks"] == Fraction(15, 32) * rest
+            assert spent["counts"] == Fraction(17, 32) * rest
 
 
 def test_edges_follow_from_released_numbers_alone() -> None:
     """The same outcomes of 2000 records and of 2600, which true numbers would place elsewhere."""
     asked = query.quantiles(q=[0.25, 0.6], within=(0, 1e9), epsilon=1)
-    points = (asked.lattice.quantise(1e6 + np.array([500.0, 1200.0]))).tolist()
+    points = (asked.lattice.quantise(1e6 + np.array([500.5, 1200.3]))).tolist()
     drawn = (2000, *(point << FINE for point in points))
     found = []
     for n in (2000, 2600):
         family = Family.of(asked, [1e6 + np.arange(float(n))])
         walk = replay(asked, family.event, family.readers[0], [(2000,), drawn])
-        walk.give((480, 40, 60, 620, 50, 50, 700))
-        found.append(walk.answer.error_model.counted.edges)
+        walk.give((510, 690, 800))
+        walk.give((480,) + (10,) * (2 * OWN - 1) + (700,))
+        found.append(walk.answer.error_model.counted)
     assert found[0] == found[1]
-    assert found[0][1] < points[0] < found[0][2] < found[0][3] < found[0][4] < points[1]
+    edges = found[0].edges
+    assert len(edges) == 2 * OWN
+    assert (edges[SIDE], edges[OWN + SIDE]) == tuple(points)
+
+
+@pytest.mark.parametrize(
+    ("m", "each", "cost"), [(5, 1000, {"epsilon": 1}), (2, 1000, {"rho": "0.1"})]
+)
+def test_intervals_cover_where_every_quantile_is_a_gap(m, each, cost) -> None:
+    """The worst that data can do: an edge on either side is on the wrong side, by no record."""
+    rng = np.random.default_rng(m)
+    data = np.concatenate([1e6 * i + rng.normal(size=each) for i in range(m + 1)])
+    low, high = ends(data, fractions(m))
+    held, releases = 0, 150
+    for walk in ample(data, m, f"gaps {m}", releases, **cost):
+        assert walk.answer.error_model.counted.first is not None
+        lower, upper = walk.answer.error_model.intervals(0.95, None)
+        held += bool((lower <= low).all() and (high <= upper).all())
+    assert held >= 136  # of 150 at 95 %, fewer are held once in 400
+
+
+def test_a_release_of_one_count_is_read_as_it_was() -> None:
+    """Edges around the points were counted once, and stored without first counts."""
+    table = np.random.default_rng(8).normal(50, 9, 200)
+    curator = modicum.Curator(table, budget=modicum.pure(1), entropy=SeededEntropy("one count"))
+    release = curator.quantiles(q=[0.25, 0.5, 0.75], within=(0, 100), epsilon=1)
+    text = serialise.to_text(release)
+    before = text.replace(',"first":null', "")
+    assert before != text
+    assert serialise.from_text(before) == release
 
 
 def _clusters(rng, n):

@@ -212,7 +212,7 @@ class CellCounts:
             known = at.records * widths[k]
             uneven |= abs(self.cells[k] - known) > STRAY * math.sqrt(known + self.noise.variance)
         near = sum(widths[middle : middle + 2])
-        density = max(sum(self.cells[middle : middle + 2]), 1) / near
+        density = max(sum(self.cells[middle : middle + 2]), 1) / near if near else at.records
         for k in range(middle, -1, -1) if side < 0 else range(middle + 1, len(widths)):
             records = expected = density * widths[k]
             if uneven or k not in inner:
@@ -335,6 +335,9 @@ def edges_around(
             _steps(CombinedNoise(first.noise, noise, qs[k], i, len(places)), side, alpha, left, at)
             for side, k in ((-1, at.first), (1, at.last))
         )
+        for steps, side in ((below, 0), (above, -1)):
+            if at is places[side] and at.records:  # no other place has an edge further out
+                steps[-1] = max(steps[-1], round(first.cells[side] / at.records))
         if whole:
             below[0] = above[0] = 0
         edges += [max(low, min(centre - step, at.value)) for step in reversed(below)]

@@ -41,7 +41,7 @@ from modicum.statistics.quantile_cells import (
     plain_edges,
 )
 from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
-from modicum.statistics.quantile_ranks import PlaceCounts, place_of_each
+from modicum.statistics.quantile_ranks import OWN, SIDE, PlaceCounts, place_of_each
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.order_statistics import WindowsSummary
@@ -241,10 +241,14 @@ class QuantilesErrorModel:
             return numbers
         half, sd = Fraction(1, 2), self.counted.noise.variance**0.5
         edges = [self.lattice.value(edge - half) for edge in self.counted.edges]
+        numbers |= {"edges": edges, "counts": list(self.counted.cells), "count_noise_sd": sd}
+        if self.counted.first is None:
+            return numbers
+        first = self.counted.first
         return numbers | {
-            "edges": edges,
-            "counts": list(self.counted.cells),
-            "count_noise_sd": sd,
+            "first_edges": edges[SIDE::OWN],
+            "first_counts": list(first.cells),
+            "first_count_noise_sd": first.noise.variance**0.5,
         }
 
 
@@ -360,6 +364,6 @@ STATISTICS = (
             truth=_true_quantiles,
             shown={"q": "qs"},
         ),
-        error_model=(QuantilesErrorModel, CellCounts),
+        error_model=(QuantilesErrorModel, CellCounts, PlaceCounts),
     ),
 )
