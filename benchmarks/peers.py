@@ -116,7 +116,7 @@ def _ours(x: NDArray[np.float64], releases: int) -> list[str]:
 
 def _row(peer: Peer, path: Path, truth: float, *, quick: bool) -> list[str]:
     releases = peer.quick if quick else peer.releases
-    reply = _ask(peer, path, releases)
+    reply = ask(peer, path, releases)
     if "missing" in reply:
         return [peer.label, "-", "-", "-", "0", f"not installed: {reply['missing']}"]
     estimates = [e for e in reply["estimates"] if e is not None]
@@ -134,7 +134,7 @@ def _summary(estimates: list[float], truth: float) -> Iterator[str]:
         yield f"{100 * value:.2g} %" if value < 1 else f"{100 * value:.0f} %"
 
 
-def _ask(peer: Peer, path: Path, releases: int) -> dict:
+def ask(peer: Peer, path: Path, releases: int) -> dict:
     python = os.environ.get("MODICUM_PEERS", str(HERE.parent / ".venv-peers" / "bin" / "python"))
     command = [python, str(HERE / "peer_worker.py"), peer.worker, str(path), "1", str(releases)]
     try:

@@ -37,6 +37,10 @@ KINDS = {
     "number": lambda c: c.mean("x", epsilon=1),
     "view": lambda c: c.where("sex == 'f'").count(epsilon=1),
     "population": lambda c: c.mean("x", population=True, epsilon=1),
+    "together": lambda c: c.release(
+        mean=mo.query.mean("x", epsilon=1),
+        spread=mo.query.quantiles("x", q=[0.2, 0.8], epsilon=1),
+    ),
     "several": lambda c: c.histogram("x", edges=[0, 10, np.inf], epsilon=1),
     "groups": lambda c: c.group_by("place", "sex", keys=BOTH).mean("x", epsilon=1),
     "drawn keys": lambda c: c.group_by("place", key_budget=mo.approx(1, "1e-6")).count(epsilon=1),

@@ -55,6 +55,7 @@ _HOMES = {
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.publishing.table": {"PublishedTable"},
     "modicum.release": {"Interval", "Release"},
+    "modicum.releases": {"Releases"},
     "modicum.tables.table_release": {"Crosstab", "ValueCounts"},
     "modicum.query": {"Query"},
     "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},
@@ -62,6 +63,7 @@ _HOMES = {
 }
 # Not in __all__: they need the extra, and `from modicum import *` does not.
 _EXTRAS = {"modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"}}
+_CLASSES = {"BudgetExceeded", "Curator", "InvalidArgument", "Ledger", "ModicumError"}
 
 __all__ = [*sorted({"__version__", *_SUBMODULES}.union(*_HOMES.values()))]  # noqa: PLE0604
 
@@ -81,4 +83,6 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    """Names that a user calls or catches; types of answers and rare errors are there too."""
+    called = (name for name in __all__ if name[0].islower())
+    return [*called, *_CLASSES.union(*_EXTRAS.values())]

@@ -88,6 +88,7 @@ from modicum.publishing.table import PublishedTable as PublishedTable
 from modicum.query import Query as Query
 from modicum.release import Interval as Interval
 from modicum.release import Release as Release
+from modicum.releases import Releases as Releases
 from modicum.sources.counted import counted as counted
 from modicum.sources.files import csv_file as csv_file
 from modicum.statistics.monotone_statistic import Boundaries as Boundaries
@@ -127,6 +128,7 @@ __all__ = [
     "PublishedTable",
     "Query",
     "Release",
+    "Releases",
     "Score",
     "Sensitivities",
     "SourceError",

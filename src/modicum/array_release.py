@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 from itertools import product
 from math import prod
 from sys import float_info
@@ -17,9 +18,10 @@ from numpy.typing import DTypeLike, NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
-from modicum.publishing.answers import AnswerRows
+from modicum.publishing.answers import DRAWS, AnswerRows
 from modicum.publishing.native import native_table
 from modicum.release import (
+    LEVELS,
     ErrorModel,
     Estimate,
     Record,
@@ -40,7 +42,16 @@ Label = float | str
 
 
 class Intervals(NamedTuple):
-    """Ends of intervals, one for each component: two arrays of the shape of the values."""
+    """Ends of intervals, one for each component: two arrays of the shape of the values.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> ages = mo.histogram(range(1000), edges=(0, 500, 1000), epsilon=1)
+    >>> lower, upper = ages.interval()
+    >>> lower.shape == upper.shape == ages.values.shape
+    True
+    """
 
     lower: Floats
     upper: Floats
@@ -49,6 +60,11 @@ class Intervals(NamedTuple):
     def width(self) -> Floats:
         """How far the ends of each are apart."""
         return self.upper - self.lower
+
+    @property
+    def half_width(self) -> Floats:
+        """Half of that: the numbers after ±, if the values are in the middle."""
+        return self.upper / 2 - self.lower / 2
 
 
 class ArrayErrorModel(ErrorModel, Protocol):
@@ -147,6 +163,7 @@ class ArrayRelease(Record):
     ((2,), ['q', 'value', 'lower', 'upper'])
     """
 
+    _internal = frozenset({"axes", "columns", "numbers"})
     error_model: ArrayErrorModel
     numbers: tuple[float, ...]
     axes: tuple[Axis, ...]
@@ -187,6 +204,7 @@ class ArrayRelease(Record):
     def __float__(self) -> float:
         raise TypeError(f"{len(self.numbers)} numbers were released: take one of them, release[0]")
 
+    @LEVELS
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Intervals:
         """Intervals for all components, which hold at once with probability ``level``.
 
@@ -310,6 +328,55 @@ class ArrayRelease(Record):
             terms,
             partial(native_table, engine=self.engine),
         )
+
+    @DRAWS
+    def plot(
+        self, ax: Any = None, *, level: float = 0.95, tail: Tail = "auto", most: int = 40
+    ) -> Any:
+        """Draw the numbers with their intervals: as bars, steps, points or colours.
+
+        Counts of bins are bars: a bin without an end is hatched, and bins of very unlike widths are
+        drawn equally wide. Shares up to points are steps in a band, quantiles are points against q.
+        A matrix is a heat map, with half of each interval written under its number. Other numbers
+        are points beside their labels. Only released numbers are drawn, so it costs nothing. It
+        needs ``modicum[plot]``.
+
+        Parameters
+        ----------
+        ax, level, tail
+            As for :meth:`Release.plot`.
+        most : int
+            How many labels are shown at most: the first ones. The title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+            As of :meth:`Release.plot`.
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, or for an argument that cannot be used.
+
+        Examples
+        --------
+        >>> import matplotlib; matplotlib.use("Agg")
+        >>> import modicum
+        >>> ages = modicum.histogram([23, 45, 67] * 999, edges=[0, 18, 65, 100], epsilon=1)
+        >>> axes = ages.plot()
+        >>> len(axes.patches), axes.get_ylabel()
+        (3, 'values in the bin')
+        """
+        plots = import_module("modicum.publishing.plots")
+        points, of = plots.drawn(self.answers(level, tail)), self._of()
+        names = [name for axis in self.axes for name, _ in axis.columns]
+        if len(self.axes) == 2:
+            return plots.heat_map(points, ax, *names, most)
+        pictures = {("left", "right"): "histogram", ("q",): "quantiles", ("point",): "cdf"}
+        if picture := pictures.get(tuple(names)):
+            plots.checked_most(most)
+            return getattr(plots, picture)(points, ax, of)
+        return plots.named(replace(points, values_are="value"), ax, most)
 
     @property
     def _apart(self) -> bool:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
 from modicum.privacy.accountant import Filter, total
@@ -30,20 +30,42 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+_SHOWN = 3  # questions of one charge, in words
 _NO_LEDGER = "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"
+
+
+class Charged(NamedTuple):
+    """What was charged for, in words, and at what cost; both are public."""
+
+    what: str
+    cost: Budget
 
 
 class MemoryAccountant(Filter):
     """A budget that ends with its process."""
 
-    __slots__ = ()
+    __slots__ = ("_charges",)
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__(budget)
+        self._charges: list[Charged] = []
+
+    @property
+    def charges(self) -> tuple[Charged, ...]:
+        """What was charged, in order."""
+        return tuple(self._charges)
 
     def pending(self, cost: Budget, query: str, key: str | None) -> PendingCharge:
         """Check that the budget holds a cost; nothing is charged yet."""
         if key is not None:
             raise InvalidArgument(_NO_LEDGER)
         self.check(cost)
-        return _MemoryCharge(self, cost)
+        return _MemoryCharge(self, cost, query)
+
+    def charge_for(self, query: str, cost: Budget) -> None:
+        """Charge a cost, and keep what for."""
+        self.charge(cost)
+        self._charges.append(Charged(words_of_query(query), cost))
 
     def __str__(self) -> str:
         return f"budget={self.budget!r}, spent={self.spent!r}"
@@ -52,11 +74,12 @@ class MemoryAccountant(Filter):
 @dataclass(frozen=True, slots=True)
 class _MemoryCharge:
     done: ClassVar[None] = None
-    budget: Filter
+    budget: MemoryAccountant
     cost: Budget
+    query: str
 
     def charge(self) -> None:
-        self.budget.charge(self.cost)
+        self.budget.charge_for(self.query, self.cost)
 
     @property
     def account(self) -> str:
@@ -95,6 +118,16 @@ class LedgerAccountant:
     def spent(self) -> Budget:
         """All charges so far, of whatever process."""
         return self._ledger.account(self._name).spent
+
+    @property
+    def charges(self) -> tuple[Charged, ...]:
+        """What was charged, by whatever process, in order."""
+        kind = self.budget.kind
+        return tuple(
+            Charged(words_of_query(each.body), each.units.budget(kind))
+            for each in self._ledger.entries(self._name)
+            if each.action == "charge"
+        )
 
     def pending(self, cost: Budget, query: str, key: str | None) -> PendingCharge:
         """Check that the account holds a cost, or was charged for it under the key."""
@@ -183,6 +216,42 @@ def query_text(queries: Mapping[str, Query[Any]], unit: Unit, **more: object) ->
     }
     record = {"ask": asked, "unit": asdict(unit), **more}
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+
+
+def words_of_query(text: str) -> str:
+    """Say in a few words what a text of :func:`query_text` asks for.
+
+    Examples
+    --------
+    >>> words_of_query('{"ask": {"answer": {"statistic": "mean", "column": "age"}}, "by": "firm"}')
+    'mean of age by firm'
+    """
+    try:
+        record = json.loads(text)
+        asked = [*map(_asked_words, record["ask"].values())]
+    except (ValueError, TypeError, KeyError, AttributeError):  # of another version
+        return "a release"
+    if "labels_of" in record:
+        asked = [f"number of labels of {_joined(record['labels_of'])}"]
+    more = f" and {len(asked) - _SHOWN} more" if len(asked) > _SHOWN else ""
+    words = ", ".join(asked[:_SHOWN]) + more
+    if "keys_of" in record:
+        words = f"keys of {_joined(record['keys_of'])}"
+    if "by" in record:
+        words += f" by {_joined(record['by'])}"
+    views = record.get("view", ())
+    return f"{words}, {', '.join(views)}" if views else words
+
+
+def _asked_words(query: Mapping[str, Any]) -> str:
+    column = query["column"]
+    if isinstance(column, Mapping):
+        column = ", ".join(column["columns"] or ())
+    return f"{query['statistic']} of {column}" if column else str(query["statistic"])
+
+
+def _joined(names: object) -> str:
+    return ", ".join(map(str, names)) if isinstance(names, list) else str(names)
 
 
 def accountant_for(

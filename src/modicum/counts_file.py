@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.html import escaped
-from modicum.release import sealed, view_line
+from modicum.publishing.html import card, facts
+from modicum.release import sealed
 
 
 @sealed
@@ -55,6 +56,16 @@ class CountsFile:
         False if the randomness was a test's: the release then protects nobody.
     version : str
         Version of modicum.
+
+    Examples
+    --------
+    >>> import modicum as mo, pandas as pd, pathlib, tempfile
+    >>> visits = pd.DataFrame({"page": ["home", "about"] * 500})
+    >>> curator = mo.Curator(visits, budget=mo.pure(1))
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "counts.parquet"
+    >>> counts = curator.count_to(file, "page", keys=visits[:2], epsilon=1)
+    >>> counts.rows, counts.by
+    (2, ('page',))
     """
 
     path: str
@@ -82,25 +93,31 @@ class CountsFile:
 
     def summary(self) -> str:
         """Write what was released, at what cost."""
+        return "\n".join([self._heading, *(f"  {name:15}{words}" for name, words in self._said())])
+
+    @property
+    def _heading(self) -> str:
         of = "rows" if self.counts is None else f"rows ({self.counts} for each key)"
-        keys = "given" if self.selection is None else f"drawn, for {self.selection}"
-        lines = [
-            f"counts of {of} by {', '.join(self.by)}: {self.rows:,} keys in {Path(self.path).name}",
-            f"  {100 * self.level:g} % interval  ±{self.half_width:,} for each count",
-            f"  noise          {self.noise}",
-            f"  cost           {self.event} for {self.unit}, all keys together ({NEIGHBOURS}; "
-            f"swap: {self.event.swapped()})",
-            f"  keys           {keys}",
-            *(view_line(each, 15) for each in self.view),
-            f"  account        {self.account}",
-            f"  file           {self.path}",
-            f"  sha256         {self.digest}",
-        ]
+        by = ", ".join(self.by)
+        return f"counts of {of} by {by}: {self.rows:,} keys in {Path(self.path).name}"
+
+    def _said(self) -> Iterator[tuple[str, str]]:
+        yield f"{100 * self.level:g} % interval", f"±{self.half_width:,} for each count"
+        yield "noise", self.noise
+        swap = self.event.swapped()
+        yield (
+            "cost",
+            f"{self.event} for {self.unit}, all keys together ({NEIGHBOURS}; swap: {swap})",
+        )
+        yield "keys", "given" if self.selection is None else f"drawn, for {self.selection}"
         if self.at_least is not None:
-            lines.insert(5, f"  shown          values of at least {self.at_least:,}")
+            yield "shown", f"values of at least {self.at_least:,}"
+        yield from ((name, words) for name, _, words in (each.partition(" ") for each in self.view))
+        yield "account", self.account
+        yield "file", self.path
+        yield "sha256", self.digest
         if not self.private:
-            lines.append("  WARNING  test entropy, not private")
-        return "\n".join(lines)
+            yield "WARNING", "test entropy, not private"
 
     def described(self) -> dict[str, object]:
         """What the file itself says of its counts: all but where it is and whose budget it was."""
@@ -134,4 +151,4 @@ class CountsFile:
         return f"CountsFile({self.path!r}, {self.rows} keys)"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escaped(self)}</pre>"
+        return card(self._heading, facts(self._said()))

@@ -7,17 +7,18 @@ import threading
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
-from modicum.charging import accountant_for, fitted
-from modicum.errors import InvalidArgument, no_attribute
+from modicum.charging import Charged, accountant_for, cost_of, fitted
+from modicum.errors import InvalidArgument, WrongCall, no_attribute, says_how
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.guard import Guard
 from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
 from modicum.privacy.unit import Unit
-from modicum.publishing.html import card, facts
+from modicum.publishing.html import bar, card, facts, paragraph, table
 from modicum.release import Record
+from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.sources.base import open_source
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from modicum.privacy.ledger.book import Ledger
 
 R = TypeVar("R", bound=Record)
+_ELSEWHERE = {
+    **dict.fromkeys(("head", "iloc", "loc", "sample", "tail", "values"), "no row is ever shown"),
+    "columns": "describe() tells what they hold",
+    "epsilon": "budget, spent and remaining",
+    "filter": "where('age >= 18')",
+    "query": "where('age >= 18')",
+    "summary": "describe()",
+}  # of what tables have, and what a curator has
+_SHOWN = 30  # charges in a notebook
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
@@ -70,6 +80,15 @@ class Curator(Statistics, WholeTable):
     pure('2')
     """
 
+    @says_how(
+        "Curator(table, budget=modicum.pure(1))",
+        epsilon="budget=modicum.pure(1)",
+        rho="budget=modicum.zcdp(1)",
+        delta="budget=modicum.approx(1, '1e-6')",
+        key="idempotent('key') returns the same curator for one query",
+        where="where('age >= 18') of the curator chooses rows",
+        seed="secret draws have no seed; a test gives entropy=",
+    )
     def __init__(
         self,
         table: Table,
@@ -100,6 +119,53 @@ class Curator(Statistics, WholeTable):
     def remaining(self) -> Budget:
         """What is left."""
         return self._guard.accountant.budget - self._guard.accountant.spent
+
+    @property
+    def charges(self) -> tuple[Charged, ...]:
+        """What was charged so far, in order: what for, in words, and its cost.
+
+        Of an account of a ledger it is what any process charged to it.
+
+        Examples
+        --------
+        >>> import modicum
+        >>> curator = modicum.Curator([1.0] * 999, budget=modicum.pure(1))
+        >>> release = curator.count(epsilon="0.25")
+        >>> [(each.what, str(each.cost)) for each in curator.charges]
+        [('count', 'ε = 0.25')]
+        """
+        return self._guard.accountant.charges
+
+    def plot(self, ax: Any = None, *, most: int = 40) -> Any:
+        """Draw what was charged, one below the other, and what is left of the budget.
+
+        Nothing of the data is drawn. It needs ``modicum[plot]``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        most : int
+            How many charges are shown at most: the last ones. Those before are one bar.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, or for an argument that cannot be used.
+        """
+        plots = import_module("modicum.publishing.plots")
+        charges, budget = self.charges, self.budget
+        before = max(0, len(charges) - plots.checked_most(most))
+        shown = [(each.what, float(each.cost.amount)) for each in charges[before:]]
+        if before:
+            earlier = sum(each.cost.amount for each in charges[:before])
+            shown.insert(0, (f"{before} before", float(earlier)))
+        title = f"{self.spent} spent\nof {budget} for {self._guard.unit}"
+        return plots.budget(shown, float(budget.amount), ax, title, budget.symbol)
 
     def idempotent(self, key: str) -> Curator:
         """Return the same curator for one query, which is answered once whatever happens.
@@ -176,6 +242,7 @@ class Curator(Statistics, WholeTable):
         """
         return self._with(self._guard.viewing(View(condition)))
 
+    @says_how("with_columns(bmi='weight / height ** 2')")
     def with_columns(self, **columns: str) -> Curator:
         """Return a curator of the table with more columns, made of its own, with the same budget.
 
@@ -219,7 +286,8 @@ class Curator(Statistics, WholeTable):
         """Answer one query made with :mod:`modicum.query`."""
         return self.release(answer=query)["answer"]
 
-    def release(self, **queries: Query[R]) -> Mapping[str, R]:
+    @says_how("release(income=modicum.query.mean('income', epsilon=1))")
+    def release(self, **queries: Query[R]) -> Releases[R]:
         """Answer several queries in the passes of the slowest one.
 
         Parameters
@@ -229,9 +297,10 @@ class Curator(Statistics, WholeTable):
 
         Returns
         -------
-        mapping of str to Release or ArrayRelease
-            In the order asked, each of the kind of its query. The whole cost is charged at
-            once, before the first draw.
+        Releases
+            A mapping of str to Release or ArrayRelease, in the order asked, each of the kind of its
+            query; ``frame()`` has all in one table. The whole cost is charged at once, before the
+            first draw.
 
         Raises
         ------
@@ -244,10 +313,11 @@ class Curator(Statistics, WholeTable):
         source, unit = guard.source, guard.unit
         fit = partial(fitted, source=source, kind=guard.kind, unit=unit)
         queries = {name: fit(query) for name, query in queries.items()}
+        cost = cost_of(queries.values(), guard.kind)
         with guard.charging(queries, unit) as pending:
             done: Mapping[str, R] | None = pending.done
             if done is not None:
-                return done
+                return Releases(done, cost)
             places = [read_as(source, each.place, each.lattice) for each in queries.values()]
             rows = TableReader(source, unit, places)
             runs = run(queries, rows, unit=unit, charge=pending.charge, entropy=guard.entropy)
@@ -255,7 +325,7 @@ class Curator(Statistics, WholeTable):
                 name: guard.released(queries[name], live, unit, pending)
                 for name, live in runs.items()
             }
-            return pending.commit(releases)
+            return Releases(pending.commit(releases), cost)
 
     def group_by(
         self,
@@ -264,6 +334,7 @@ class Curator(Statistics, WholeTable):
         keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None,
         key_budget: Budget | None = None,
         max_groups: int | None = None,
+        pooled: bool | Literal["auto"] = "auto",
     ) -> GroupBy:
         """Answer queries for every group of rows that have the same key in a column, or in several.
 
@@ -293,6 +364,14 @@ class Curator(Statistics, WholeTable):
             in each of k groups is drawn with ε/k (ρ/k). By default it is found, with some percent
             of the cost, as a number that a small part of the persons exceed; a unit with
             ``combine`` needs it.
+        pooled : bool or "auto"
+            Whether means share what is alike: with a part of the cost, 10 to 20 % mostly, all
+            groups together find clipping bounds for groups of every size, and each mean is moved
+            towards that of all groups as far as its noise is large beside their differences. A
+            group of some 300 rows or more that is not like the others finds its own bounds.
+            ``"auto"``: for 20 groups or more, unless all rows of a person count or the rows stay
+            on a cluster, where it cannot be done. A release of a group has the mean before it was
+            moved as ``unshrunk``.
 
         Returns
         -------
@@ -323,7 +402,9 @@ class Curator(Statistics, WholeTable):
         ('a', 'b')
         """
         groups = import_module("modicum.group_answers")
-        found: GroupBy = groups.group_by(self._guard, (by, *more), keys, key_budget, max_groups)
+        found: GroupBy = groups.group_by(
+            self._guard, (by, *more), keys, key_budget, max_groups, pooled
+        )
         return found
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
@@ -331,25 +412,45 @@ class Curator(Statistics, WholeTable):
         def __getattr__(self, name: str) -> NoReturn:
             guard = self.__dict__.get("_guard")
             if guard is not None and name in guard.source.names:
-                raise AttributeError(f"ask for a statistic of the column: mean({name!r}, ...)")
-            raise no_attribute(self, name)
+                raise AttributeError(
+                    f"ask for a statistic of the column: mean({name!r}, epsilon=1)"
+                )
+            raise no_attribute(self, name, _ELSEWHERE)
+
+        def __getitem__(self, name: object) -> NoReturn:
+            raise WrongCall(f"ask for a statistic of the column: mean({name!r}, epsilon=1)")
+
+        __iter__ = None  # or rows would be sought by their numbers
 
     def __repr__(self) -> str:
         guard = self._guard
         return f"Curator({guard.source.engine} data, unit={guard.unit}, {guard.accountant})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: public names and amounts."""
-        guard = self._guard
+        """What a notebook shows: public names and amounts, and never data."""
+        guard, charges = self._guard, self.charges
+        budget, spent, left = self.budget, self.spent, self.remaining
         said = [
             ("data", guard.source.engine),
             ("protects", str(guard.unit)),
-            ("budget", str(self.budget)),
-            ("spent", str(self.spent)),
-            ("left", str(self.remaining)),
+            ("budget", str(budget)),
+            ("spent", str(spent)),
+            ("left", str(left)),
             ("columns", ", ".join(guard.source.names)),
+            *((name, words) for name, _, words in (each.partition(" ") for each in guard.views)),
         ]
-        return card("Curator", facts((name, words) for name, words in said if words))
+        share = float(left.amount / budget.amount)
+        if budget.delta:
+            share = min(share, float(left.delta / budget.delta))
+        before = len(charges) - _SHOWN
+        rows = [[each.what, str(each.cost)] for each in charges[-_SHOWN:]]
+        return card(
+            "Curator",
+            facts((name, words) for name, words in said if words),
+            bar(share, f"{100 * share:.3g} % of the budget is left"),
+            table(["asked", "cost"], rows, labels=1) if rows else "",
+            paragraph(f"and {before:,} before: charges has all") if before > 0 else "",
+        )
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")

@@ -16,16 +16,8 @@ from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.publishing.html import card, facts, interval, number
-from modicum.release import (
-    Interval,
-    Release,
-    Tail,
-    check_confidence,
-    check_sample,
-    law_of,
-    note_text,
-    sealed,
-)
+from modicum.publishing.text import note_text
+from modicum.release import Interval, Release, Tail, check_confidence, check_sample, law_of, sealed
 
 
 @sealed
@@ -68,6 +60,12 @@ class Difference:
 
     def __float__(self) -> float:
         return self.value
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.value, digits)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form) if form else str(self)
 
     @property
     def usable(self) -> bool:

@@ -6,16 +6,60 @@ say what was wrong, the value of the argument and what to do; they never depend 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from typing import ParamSpec, TypeVar
+
+_SHOWN = 8  # keys in a message
+P = ParamSpec("P")
+T = TypeVar("T")
+_OTHER_NAMES = {
+    "average": "mean",
+    "avg": "mean",
+    "correlation": "covariance",
+    "cov": "covariance",
+    "maximum": "max",
+    "minimum": "min",
+    "nunique": "n_distinct",
+    "ols": "linear_regression",
+    "percentile": "quantile",
+    "percentiles": "quantiles",
+    "read_csv": "csv_file",
+    "size": "count",
+    "stdev": "std",
+    "to_frame": "frame",
+    "to_pandas": "frame",
+    "total": "sum",
+    "variance": "var",
+}  # by which other libraries call the same
 
 
 class ModicumError(Exception):
-    """Base class of every error of modicum."""
+    """Base class of every error of modicum.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> try:
+    ...     mo.count([1.0, 2.0], epsilon=-1)
+    ... except mo.ModicumError as error:
+    ...     print(type(error).__name__)
+    InvalidArgument
+    """
 
 
 class InvalidArgument(ModicumError, ValueError):
-    """An argument has a value that cannot be used."""
+    """An argument has a value that cannot be used.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.quantile([1.0, 2.0], q=2, epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.InvalidArgument: ...
+    """
 
 
 class WrongCall(InvalidArgument, TypeError):
@@ -23,7 +67,31 @@ class WrongCall(InvalidArgument, TypeError):
 
 
 class MissingColumn(ModicumError, KeyError):
-    """The table declares no column of that name."""
+    """The table declares no column of that name.
+
+    Examples
+    --------
+    >>> import modicum as mo, pandas as pd
+    >>> mo.mean(pd.DataFrame({"income": [1.0]}), "incom", epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.MissingColumn: ...
+    """
+
+    def __str__(self) -> str:
+        """Return the plain message (``KeyError`` would quote it)."""
+        return Exception.__str__(self)
+
+
+class MissingKey(ModicumError, KeyError):
+    """A release has no answer for such a key."""
+
+    def __init__(self, key: object, known: Iterable[object]) -> None:
+        named = [*map(repr, known)]
+        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+        meant = did_you_mean(str(key), [each for each in known if isinstance(each, str)])
+        super().__init__(
+            f"there is no {key!r}{meant or ','} the keys are {', '.join(named[:_SHOWN])}{more}"
+        )
 
     def __str__(self) -> str:
         """Return the plain message (``KeyError`` would quote it)."""
@@ -31,7 +99,15 @@ class MissingColumn(ModicumError, KeyError):
 
 
 class UnsupportedData(ModicumError, TypeError):
-    """The object is not a table, or the declared type of a column cannot be used."""
+    """The object is not a table, or the declared type of a column cannot be used.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.mean({1.0, 2.0}, epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.UnsupportedData: ...
+    """
 
 
 class CopyRefused(ModicumError, TypeError):
@@ -39,51 +115,118 @@ class CopyRefused(ModicumError, TypeError):
 
 
 class SourceError(ModicumError, OSError):
-    """The data could not be read."""
+    """The data could not be read.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.mean("nowhere.csv", "income", epsilon=1)
+    Traceback (most recent call last):
+    modicum.errors.SourceError: ...
+    """
 
 
 class OutputError(ModicumError, OSError):
-    """A file could not be written. What it was to hold is released and charged already."""
+    """A file could not be written. What it was to hold is released and charged already.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.OutputError, OSError)
+    True
+    """
 
 
 class BudgetExceeded(ModicumError, RuntimeError):
-    """A release costs more than what is left of the budget."""
+    """A release costs more than what is left of the budget.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> mo.Curator([1.0, 2.0], budget=mo.pure(1)).count(epsilon=2)
+    Traceback (most recent call last):
+    modicum.errors.BudgetExceeded: ...
+    """
 
 
 class LedgerError(ModicumError, OSError):
-    """The ledger could not be read or written. Nothing was released."""
+    """The ledger could not be read or written. Nothing was released.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.LedgerError, OSError)
+    True
+    """
 
 
 class AccessDeniedError(LedgerError, PermissionError):
-    """Whoever asks may read the ledger, and not spend from it."""
+    """Whoever asks may read the ledger, and not spend from it.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.AccessDeniedError, mo.LedgerError)
+    True
+    """
 
 
 class LedgerCorrupt(LedgerError):
-    """The entries of the ledger were edited, or its file is damaged. Nothing is spent from it."""
+    """The entries of the ledger were edited, or its file is damaged. Nothing is spent from it.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.LedgerCorrupt, mo.LedgerError)
+    True
+    """
 
 
 class KeyReusedError(InvalidArgument):
-    """An idempotency key belongs to another query."""
+    """An idempotency key belongs to another query.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> url = f"sqlite:///{pathlib.Path(tempfile.mkdtemp())}/budget.db"
+    >>> account = mo.Ledger.create(url).open_account("people", mo.pure(3))
+    >>> job = mo.Curator([1.0, 2.0], ledger=url, account="people").idempotent("tonight")
+    >>> release = job.count(epsilon=1)
+    >>> job.count(epsilon=2)
+    Traceback (most recent call last):
+    modicum.errors.KeyReusedError: ...
+    """
 
 
 class ModicumWarning(UserWarning):
-    """A warning of modicum; it never depends on data values."""
+    """A warning of modicum; it never depends on data values.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> issubclass(mo.ModicumWarning, UserWarning)
+    True
+    """
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name that is most like a word, in any case; None if no name is near.
 
-    One that begins with the word comes first.
+    One that means the same in other libraries comes first, then one that begins with the word.
 
     Examples
     --------
+    >>> nearest("average", ["mean", "age"])
+    'mean'
     >>> nearest("Icnome", ["income", "age"]), nearest("zip", ["income", "age"])
     ('income', None)
     >>> nearest("--eps", ["--step", "--epsilon"])
     '--epsilon'
     """
-    names = {each.casefold(): each for each in reversed(list(known))}
-    plain = word.casefold()
+    names = {each.casefold().lstrip("-"): each for each in reversed(list(known))}
+    plain = word.casefold().lstrip("-")
+    if _OTHER_NAMES.get(plain) in names:
+        return names[_OTHER_NAMES[plain]]
     begun = sorted((each for each in names if plain and each.startswith(plain)), key=len)
     found = begun or import_module("difflib").get_close_matches(plain, names, n=1)
     return names[found[0]] if found else None
@@ -101,8 +244,77 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return "" if found is None else f", did you mean {found!r}?"
 
 
-def no_attribute(owner: object, name: str) -> AttributeError:
-    """Return the error for a name that an object does not have, and that may be mistyped."""
+def no_attribute(owner: object, name: str, elsewhere: Mapping[str, str] = {}) -> AttributeError:
+    """Return the error for a name that an object does not have, and that may be mistyped.
+
+    ``elsewhere`` says of some names what to use instead.
+    """
     kind = type(owner)
     known = [each for each in dir(kind) if not each.startswith("_")]
-    return AttributeError(f"a {kind.__name__} has no {name!r}{did_you_mean(name, known)}")
+    meant = "" if name.startswith("_") else did_you_mean(name, known)
+    meant = f": {elsewhere[name]}" if name in elsewhere else meant
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    return AttributeError(f"{article} {kind.__name__} has no {name!r}{meant}")
+
+
+def says_how(example: str, **elsewhere: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a function answer a wrong call with what was wrong, and with a call that would do.
+
+    ``elsewhere`` says of arguments that it does not have what to write instead. A mistake inside
+    the function is raised as it is.
+
+    Examples
+    --------
+    >>> @says_how("half(2)", number="give it without a name")
+    ... def half(x, *, digits=9): ...
+    >>> half(1, number=2)
+    Traceback (most recent call last):
+    modicum.errors.WrongCall: half() has no argument 'number': give it without a name
+    >>> half(1, 2)
+    Traceback (most recent call last):
+    modicum.errors.WrongCall: half() takes all but x by name, such as half(2)
+    """
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def call(*arguments: P.args, **named: P.kwargs) -> T:
+            try:
+                return function(*arguments, **named)
+            except TypeError:
+                wrong = wrong_call(function, arguments, named, elsewhere, lambda: example)
+                if not wrong:
+                    raise
+            raise WrongCall(f"{example.partition('(')[0].rpartition('.')[2]}() {wrong}")
+
+        return call
+
+    return decorated
+
+
+def wrong_call(
+    function: Callable[..., object],
+    arguments: tuple[object, ...],
+    named: Mapping[str, object],
+    elsewhere: Mapping[str, str],
+    example: Callable[[], str],
+) -> str:
+    """What is wrong with the arguments of a call, whatever their values; nothing if they fit.
+
+    ``elsewhere`` is as for :func:`says_how`; ``example`` writes a call that would do.
+    """
+    every = inspect.signature(function).parameters.values()
+    known = [each for each in every if each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}]
+    names = [each.name for each in known]
+    for name in named if len(known) == len(every) else ():
+        if name not in names and name in elsewhere:
+            return f"has no argument {name!r}: {elsewhere[name]}"
+        if name not in names:
+            return f"has no argument {name!r}{did_you_mean(name, names)}"
+    places = [each.name for each in known if each.kind is each.POSITIONAL_OR_KEYWORD]
+    if len(arguments) > len(places) and all(each.kind != each.VAR_POSITIONAL for each in every):
+        but = ", ".join(name for name in places if name != "self")
+        return f"takes all {f'but {but} ' * bool(but)}by name, such as {example()}"
+    given = {*places[: len(arguments)], *named}
+    if needed := [p.name for p in known if p.default is p.empty and p.name not in given]:
+        return f"needs {', '.join(f'{each}=' for each in needed)}, such as {example()}"
+    return ""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
-from modicum.charging import query_text
+from modicum.charging import cost_of, query_text
 from modicum.errors import InvalidArgument
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
@@ -22,13 +22,25 @@ from modicum.privacy.event import ApproxDP, Event, PureDP
 from modicum.privacy.unit import Unit
 from modicum.publishing.plain import plain
 from modicum.release import TranscriptEntry
+from modicum.releases import Releases
+from modicum.runtime.pools import before_groups, in_pool, share_among
 from modicum.runtime.query import Query
-from modicum.runtime.run import Before, row_costs, run_before, run_groups
+from modicum.runtime.run import Before, LiveRun, row_costs, run, run_before, run_groups
 from modicum.runtime.steps import Steps
-from modicum.sources.groups import check_groups, count_keys, reader_of_groups, reader_of_sizes
-from modicum.sources.reader import read_as
+from modicum.sources.groups import (
+    GroupReader,
+    GroupsTogether,
+    check_groups,
+    count_keys,
+    reader_of_groups,
+    reader_of_sizes,
+)
+from modicum.sources.reader import RemoteSource, read_as
 from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
+
+Pooled = bool | Literal["auto"]
+LEAST_GROUPS = 20  # so many groups share what is alike by default
 
 
 def group_by(
@@ -37,14 +49,22 @@ def group_by(
     keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None,
     key_budget: Budget | None,
     max_groups: int | None,
+    pooled: Pooled = "auto",
 ) -> GroupBy:
     """Make the groups of :meth:`Curator.group_by`; keys are drawn at once, if none are given."""
+    if pooled not in {True, False, "auto"}:
+        raise InvalidArgument(f'pooled must be True, False or "auto", got {pooled!r}')
     for name in by:
         if not isinstance(name, str):
-            raise InvalidArgument(f"by must be a column name, got {type(name).__name__}")
+            raise InvalidArgument(
+                f"by must be a column name, got {type(name).__name__}: several columns are "
+                "group_by('region', 'sex', keys=...)"
+            )
     if len(by) > 1:
         view = View(None, (), tuple(by))
-        return group_by(guard.viewing(view), [str(view.joint)], keys, key_budget, max_groups)
+        return group_by(
+            guard.viewing(view), [str(view.joint)], keys, key_budget, max_groups, pooled
+        )
     columns = guard.source.joined or tuple(by)
     if (keys is None) == (key_budget is None):
         raise InvalidArgument(
@@ -65,13 +85,28 @@ def group_by(
     if most is not None:
         unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
     find = _finds(guard, most) and len(chosen) > 1
-    answers = _Answers(guard, by[0], chosen, selection, unit, find)
+    together = _pools(guard, unit, len(chosen), pooled)
+    answers = _Answers(guard, by[0], chosen, selection, unit, find, together)
     return GroupBy(answers.named, chosen, selection, answers.answer)
 
 
 def _finds(guard: Guard, most: int | None) -> bool:
     """Whether it is to be found in how many groups a person may count."""
     return guard.unit.whole and most is None
+
+
+def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled) -> bool:
+    """Whether means of groups share what is alike: a public rule."""
+    why = ""
+    if unit.whole:
+        why = "all rows of a person count: name max_rows= or combine= in unit_of()"
+    elif isinstance(guard.source, RemoteSource):
+        why = "the rows stay on a cluster"
+    elif groups < 2:
+        why = "there is one group"
+    if pooled is True and why:
+        raise InvalidArgument(f"pooled=True cannot be done where {why}")
+    return not why and (pooled is True or (pooled == "auto" and groups >= LEAST_GROUPS))
 
 
 def _draw_keys(
@@ -123,7 +158,10 @@ def nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What answers queries for every group; ``find``: for persons in as many as are found."""
+    """What answers queries for every group.
+
+    ``find``: for persons in as many groups as are found; ``together``: means share what is alike.
+    """
 
     guard: Guard
     by: str
@@ -131,17 +169,25 @@ class _Answers:
     selection: TranscriptEntry | None
     unit: Unit
     find: bool
+    together: bool
 
     @property
     def named(self) -> str | tuple[str, ...]:
         """The column of keys, or several."""
         return self.guard.source.joined or self.by
 
-    def answer(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
+    def answer(self, queries: Mapping[str, Query[Any]]) -> Releases[Any]:
         """Charge for queries once, and answer them for all groups."""
+        queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
+        answers = self._answers(queries)
+        return Releases(answers, cost_of(queries.values(), self.guard.kind))
+
+    def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
         guard, unit = self.guard, self.unit
-        queries = {name: query.for_unit(unit) for name, query in queries.items()}
         told: dict[str, object] = {"finds": "groups"} if self.find else {}
+        shared = {name for name, each in queries.items() if self.together and each.pooling}
+        if shared:
+            told["pooled"] = sorted(shared)
         asked = {"by": self.by, "keys": [repr(key) for key in self.keys], **told}
         with guard.charging(queries, unit, **asked) as pending:
             done: Mapping[str, Any] | None = pending.done
@@ -153,15 +199,20 @@ class _Answers:
                 unit, charge = unit.in_groups(before.found), nothing
                 parts = {payer: before.left}
             columns = [read_as(guard.source, q.column, q.lattice) for q in queries.values()]
+            reader = reader_of_groups(guard.source, unit, self.by, self.keys, columns)
+            pools = self._find_pools({name: queries[name] for name in shared}, reader, charge)
+            parts |= {name: live.left for name, live in pools.items()}
             groups = run_groups(
-                queries,
+                {**queries, **{name: in_pool(queries[name], live) for name, live in pools.items()}},
                 len(self.keys),
-                reader_of_groups(guard.source, unit, self.by, self.keys, columns),
+                reader,
                 unit=unit,
-                charge=charge,
+                charge=nothing if pools else charge,
                 entropy=guard.entropy,
                 parts=parts,
             )
+            for name, live in pools.items():
+                share_among([runs[name] for runs in groups], queries[name], live)
             if before is not None and payer is not None:
                 for runs in groups:
                     runs[payer].transcript[:0] = before.transcript
@@ -184,6 +235,23 @@ class _Answers:
                 for name, query in queries.items()
             }
             return pending.commit(grouped)
+
+    def _find_pools(
+        self,
+        queries: Mapping[str, Query[Any]],
+        reader: GroupReader,
+        charge: Callable[[], None],
+    ) -> dict[str, LiveRun]:
+        """Charge, and find what all groups have in common, with a part of each query's cost.
+
+        A person's records in several groups are records of one table here [pooled.1].
+        """
+        if not queries:
+            return {}
+        first = {name: before_groups(each, len(self.keys)) for name, each in queries.items()}
+        unit = self.unit if self.unit.groups == 1 else Unit(self.unit.groups)
+        together, entropy = GroupsTogether(reader), self.guard.entropy
+        return run(first, together, unit=unit, charge=charge, entropy=entropy)
 
     def _find_groups(
         self, queries: Mapping[str, Query[Any]], charge: Callable[[], None]

@@ -17,12 +17,13 @@ from modicum.methods import ONE_COLUMN, GroupStatistics
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import ApproxDP
 from modicum.release import Release, TranscriptEntry
+from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.sources.labels import plain_label
 from modicum.summaries.base import Columns
 
 By = str | tuple[str, ...]
-Answering = Callable[[Mapping[str, Query[Any]]], Mapping[str, Any]]
+Answering = Callable[[Mapping[str, Query[Any]]], Releases[Any]]
 
 
 class GroupBy(GroupStatistics):
@@ -40,6 +41,15 @@ class GroupBy(GroupStatistics):
         The keys, given or drawn; a release has them in this order.
     selection : TranscriptEntry or None
         The draw of the keys, ``None`` if they were given.
+
+    Examples
+    --------
+    >>> import modicum as mo, pandas as pd
+    >>> people = pd.DataFrame({"region": ["north", "south"] * 500, "age": [40.0, 50.0] * 500})
+    >>> curator = mo.Curator(people, budget=mo.pure(1))
+    >>> ages = curator.group_by("region", keys=["north", "south"]).mean("age", epsilon=1)
+    >>> 30 < ages["north"].value < 60
+    True
     """
 
     __slots__ = ("_answer", "by", "keys", "selection")
@@ -67,12 +77,13 @@ class GroupBy(GroupStatistics):
         found: GroupedRelease | GroupedArrayRelease = self.release(answer=query)["answer"]
         return found
 
-    def release(self, **queries: Query[Any]) -> Mapping[str, Any]:
+    def release(self, **queries: Query[Any]) -> Releases[Any]:
         """Answer several queries for every group, in the passes of the slowest one.
 
         Parameters, cost and errors are those of :meth:`Curator.release`: the sum of the queries'
         costs, once for all groups. Each answer is a :class:`GroupedRelease`, or a
-        :class:`GroupedArrayRelease` if the query asks for several numbers.
+        :class:`GroupedArrayRelease` if the query asks for several numbers; together they are
+        :class:`Releases`.
         """
         for name, query in queries.items():
             if query.several and isinstance(query.place, Columns):

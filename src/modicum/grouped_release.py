@@ -6,16 +6,19 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from typing import Any, Generic, Self, TypeVar
 
 from modicum.array_release import ArrayRelease, written_end, written_label
 from modicum.difference import Difference
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, MissingKey
 from modicum.privacy.event import Event, with_labels
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable, common_terms
+from modicum.publishing.explanation import Explanation
 from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
+from modicum.publishing.text import note_text, view_line
 from modicum.release import (
     AT_HAND,
     POPULATION,
@@ -25,9 +28,7 @@ from modicum.release import (
     check_confidence,
     chosen_interval,
     found_groups_words,
-    note_text,
     sealed,
-    view_line,
 )
 
 _SHOWN = 30  # lines of the summary
@@ -40,6 +41,7 @@ R = TypeVar("R", bound=Release | ArrayRelease)
 class Groups(Mapping[Any, R], Publishable, Generic[R]):
     """What the records of all groups share; a mapping from key to release."""
 
+    _internal = frozenset({"engine", "event", "releases", "selection", "under"})
     statistic: str
     column: str | None
     by: str | tuple[str, ...]
@@ -62,6 +64,8 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         return not self.releases or any(release.usable for release in self.releases.values())
 
     def __getitem__(self, key: Hashable) -> R:
+        if key not in self.releases:
+            raise MissingKey(key, self.releases)
         return self.releases[key]
 
     def __iter__(self) -> Iterator[Any]:
@@ -84,8 +88,9 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
     def frame(self) -> Any:
         """Return a table with the columns key, value, lower, upper (the 95 % interval) and usable.
 
-        Keys of several columns are in columns of their names. Of several numbers there is a row for
-        each, with its labels after the key.
+        Means that are shrunk towards that of all groups are in the column unshrunk too, as they
+        were before. Keys of several columns are in columns of their names. Of several numbers there
+        is a row for each, with its labels after the key.
         It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
         PyArrow, or pandas). Data of any other kind get a list of dicts.
         """
@@ -93,7 +98,11 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         keys = self._key_columns([key for key, *_ in rows], "key")
         places = enumerate((*names, "value", "lower", "upper", "usable"), start=1)
         columns = {name: [row[place] for row in rows] for place, name in places}
-        return native_table({**keys, **columns}, self.engine)
+        return native_table({**keys, **columns, **self._unshrunk()}, self.engine)
+
+    def _unshrunk(self) -> dict[str, list[float]]:
+        """The values as they were before they were shrunk, if any of them is."""
+        return {}
 
     def _key_columns(self, keys: Sequence[Any], name: str) -> dict[str, Sequence[Any]]:
         """Columns of keys: one of this name, or those of several columns by their own."""
@@ -128,14 +137,11 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         What differs between groups is a list that has each once.
         """
         several = [each.terms(level, tail, population=population) for each in self.values()]
-        terms: dict[str, object]
-        terms = {**several[0]} if several else {"unit": str(self.unit), "neighbours": NEIGHBOURS}
-        for name in terms.keys() - {"unit", "neighbours"}:
-            found = {repr(each[name]): each[name] for each in several}
-            terms[name] = terms[name] if len(found) == 1 else [*found.values()]
+        unit: dict[str, object] = {"unit": str(self.unit), "neighbours": NEIGHBOURS}
         drawn = self.selection
         return {
-            **terms,
+            **common_terms(several),
+            **unit,
             "by": plain(self.by),
             "keys": "given" if drawn is None else "drawn",
             **({} if drawn is None else {"keys_cost": str(drawn.event)}),
@@ -178,6 +184,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"swap: {self.event.swapped()})",
             f"  keys     {keys}",
             *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
+            *self._pooled_words(),
             *(view_line(each, 9) for each in self._views()),
             f"  account  {self.account}",
         ]
@@ -197,6 +204,16 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             lines.append("  WARNING  test entropy, not private")
         return lines
 
+    def _pooled_words(self) -> list[str]:
+        """Say what all groups found together, if they did."""
+        if not self._unshrunk():
+            return []
+        words = (
+            "all groups found clipping bounds together, for a part of the cost; values are shrunk "
+            "towards that of all groups, and those before it are the column unshrunk of frame()"
+        )
+        return [note_text("  pooled   ", words)]
+
     def _groups_found(self) -> list[int]:
         """In how many groups a person counts, if that was found: with all keys, or with these."""
         found = {release.groups_found for release in self.releases.values()}
@@ -211,14 +228,12 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
     def _views(self) -> tuple[str, ...]:
         return next((release.view for release in self.releases.values()), ())
 
-    def explain(self) -> str:
-        """Describe every draw of every group."""
-        parts = [str(self)]
-        if self.selection is not None:
-            drawn = self.selection
-            parts.append(f"The keys were drawn: {drawn.mechanism}  [{drawn.event}]")
-        parts += [f"{self._by} = {_key(key)}\n{each.explain()}" for key, each in self.items()]
-        return "\n\n".join(parts)
+    def explain(self) -> Explanation:
+        """Describe every draw of every group: a text, and tables in a notebook."""
+        drawn = self.selection
+        said = [f"The keys were drawn: {drawn.mechanism}  [{drawn.event}]"] if drawn else []
+        parts = {f"{self._by} = {_key(key)}": each.explain() for key, each in self.items()}
+        return Explanation.of_parts(self, said, parts, headed=True)
 
     def facts(self) -> dict[str, object]:
         """Return what :meth:`to_json` says (``schema: modicum.grouped/2``).
@@ -322,6 +337,13 @@ class GroupedRelease(Groups[Release]):
             rows.append((key, each.value, *ends, each.usable))
         return (), rows
 
+    def _unshrunk(self) -> dict[str, list[float]]:
+        models = [each.error_model for each in self.releases.values()]
+        if not any(hasattr(model, "unshrunk") for model in models):
+            return {}
+        pairs = zip(models, self.releases.values(), strict=True)
+        return {"unshrunk": [getattr(model, "unshrunk", each.value) for model, each in pairs]}
+
 
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
@@ -343,6 +365,39 @@ class GroupedArrayRelease(Groups[ArrayRelease]):
     >>> 4000 < float(wages["a"].values[0]) < 5000, list(wages.frame().columns)
     (True, ['key', 'q', 'value', 'lower', 'upper', 'usable'])
     """
+
+    def plot(
+        self, ax: Any = None, *, level: float = 0.95, tail: Tail = "auto", most: int = 12
+    ) -> Any:
+        """Draw each group by itself, all on the same scale, as :meth:`ArrayRelease.plot` does.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, optional
+            Where to draw, one for each group; by default in a new figure.
+        level, tail
+            As for :meth:`ArrayRelease.plot`.
+        most : int
+            How many groups are shown at most: the first ones. The last title says so.
+
+        Returns
+        -------
+        array of matplotlib Axes
+            One for each group.
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, without groups, or for an argument that cannot be used.
+        """
+        plots = import_module("modicum.publishing.plots")
+        keys = list(self)[: plots.checked_most(most)]
+        pictures = [
+            (f"{self._by} = {_key(key)}", partial(self[key].plot, level=level, tail=tail))
+            for key in keys
+        ]
+        points = plots.drawn(self.answers(level, tail))
+        return plots.panels(pictures, ax, points, left_out=len(self) - len(keys), alike=True)
 
     def _rows(
         self, keys: Sequence[Any], level: float, tail: Tail, *, population: bool = False

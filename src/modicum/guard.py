@@ -62,8 +62,12 @@ class Guard:
     @property
     def told(self) -> dict[str, object]:
         """[view.3] What a query's text says of the table: releases of all views add up."""
-        views = [str(each) for each in self.source.views]
-        return {"view": views} if views else {}
+        return {"view": self.views} if self.views else {}
+
+    @property
+    def views(self) -> list[str]:
+        """Which rows were chosen, and which columns made, of the table that was opened."""
+        return [str(each) for each in self.source.views]
 
     def check_process(self) -> None:
         """Refuse a forked process."""

@@ -34,6 +34,9 @@ def cdf(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     points : sequence of float
@@ -96,6 +99,9 @@ def clipped_mean_vector(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     columns : list of str, optional
         Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
@@ -167,6 +173,9 @@ def count(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Without it, the rows of a table (the non-missing values of an array) are counted. With
         it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
@@ -216,6 +225,9 @@ def covariance(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     columns : list of str, optional
         Names of numeric columns of a table, at most 500. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
@@ -298,6 +310,9 @@ def expectile(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     tau : float
@@ -376,6 +391,9 @@ def geometric_mean(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
@@ -444,6 +462,9 @@ def histogram(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     edges : sequence of float, optional
@@ -519,6 +540,9 @@ def huber(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     width : float, optional
@@ -601,6 +625,9 @@ def iqr(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -678,6 +705,9 @@ def linear_regression(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     columns : list of str, optional
         Names of the explaining columns of a table, at most 499. Leave it and ``target`` out for an
         array of shape (n, d): its last column is explained by the others.
@@ -765,6 +795,9 @@ def lp_center(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     p : float
@@ -842,6 +875,9 @@ def max(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -918,6 +954,9 @@ def mean(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -1002,6 +1041,9 @@ def mean_vector(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     columns : list of str, optional
         Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
@@ -1099,6 +1141,9 @@ def median(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -1174,6 +1219,9 @@ def min(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -1242,6 +1290,9 @@ def monotone_statistic(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     statistic : Score or Boundaries
@@ -1329,6 +1380,9 @@ def pca(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     columns : list of str, optional
         Names of numeric columns of a table, at most 500. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
@@ -1412,6 +1466,9 @@ def quantile(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     q : int, float, Fraction, decimal string
@@ -1498,6 +1555,9 @@ def quantiles(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     q : sequence of int, float, Fraction, decimal string
@@ -1581,6 +1641,9 @@ def ratio(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str
         Name of the numeric column whose sum is divided.
     denominator : str
@@ -1646,6 +1709,9 @@ def skewness(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -1716,6 +1782,9 @@ def std(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -1786,6 +1855,9 @@ def sum(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -1869,6 +1941,9 @@ def trimmed_mean(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     trim : int, float, Fraction, decimal string
@@ -1949,6 +2024,9 @@ def var(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float), optional
@@ -2022,6 +2100,9 @@ def vector_statistic(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     columns : list of str, optional
         Names of numeric columns of a table, as many as the statistic is of. Leave it out for an
         array of shape (n, d).
@@ -2114,6 +2195,9 @@ def winsorized_mean(
 
     Parameters
     ----------
+    table : table, array or path
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a file: what a :class:`Curator` takes.
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     trim : int, float, Fraction, decimal string

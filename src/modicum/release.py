@@ -14,22 +14,28 @@ from dataclasses import FrozenInstanceError, dataclass, field
 from fractions import Fraction
 from numbers import Real
 from sys import float_info
-from textwrap import fill
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, says_how
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.explanation import Explanation
 from modicum.publishing.native import native_table
-from modicum.publishing.plain import plain, short
+from modicum.publishing.plain import plain
+from modicum.publishing.text import note_text, view_line
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
 Tail = float | Literal["auto"] | None
+LEVELS = says_how("interval(level=0.9)", confidence="level=0.9", alpha="level=0.95 is 1 - alpha")
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
+_INTERNAL = frozenset(  # of records: names that users of a notebook do not need
+    {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
+    | {"population", "private", "ranged", "step_words", "transcript", "version", "view"}
+)
 
 
 def found_groups_words(most: int) -> str:
@@ -38,18 +44,11 @@ def found_groups_words(most: int) -> str:
     return f"{groups} of each person, at random: found; the rows in others do not count"
 
 
-def view_line(view: str, width: int) -> str:
-    """Write a line of a summary of what a view of a table is; its first word is the name."""
-    name, _, words = view.partition(" ")
-    return f"  {name:{width}}{words}"
-
-
 def sealed(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
 
-    Libraries attach notes to what passes through them, the data of a call among them, and expect
-    this error of objects that do not take any. The refusal that ``dataclass`` writes looks for the
-    class as it was before it had slots: for new names it ends in a ``TypeError``.
+    Libraries attach notes to what passes through them, the data of a call among them. The refusal
+    that ``dataclass`` writes ends in a ``TypeError`` for new names.
     """
 
     def refuse(self: T, name: str, *_: object) -> NoReturn:
@@ -61,7 +60,11 @@ def sealed(cls: type[T]) -> type[T]:
 
 
 class Interval(NamedTuple):
-    """Ends of an interval."""
+    """Ends of an interval.
+
+    >>> Interval(lower=1.0, upper=3.0).width
+    2.0
+    """
 
     lower: float
     upper: float
@@ -70,6 +73,11 @@ class Interval(NamedTuple):
     def width(self) -> float:
         """How far the ends are apart."""
         return self.upper - self.lower
+
+    @property
+    def half_width(self) -> float:
+        """Half of that: the number after ±, if the value is in the middle."""
+        return self.upper / 2 - self.lower / 2
 
 
 class ErrorModel(Protocol):
@@ -240,6 +248,7 @@ class Record(Publishable):
         Which rows were chosen, and which columns made, of the table that was opened.
     """
 
+    _internal = _INTERNAL
     statistic: str
     column: str | None
     event: Event
@@ -298,18 +307,15 @@ class Record(Publishable):
         """What to know about the step, if the answer is at most a million of it; or nothing."""
         return "" if self.lattice is None else step_words(self.error_model, self.lattice)
 
-    def explain(self) -> str:
-        """Describe step by step what was drawn, what it cost, and what the interval assumes."""
-        together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
-        lines = [str(self), "", f"Every draw, in order{together}:"]
-        for entry in self.transcript:
-            shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
-            said = entry.words or short(entry.outcome)
-            lines.append(f"  {entry.label}: {said}  [{entry.event}]")
-            lines.append(f"    {entry.mechanism}({shown})")
+    def explain(self) -> Explanation:
+        """Describe step by step what was drawn, what it cost, and what the interval assumes.
+
+        It is a text; a notebook shows a table, with the mechanisms folded in.
+        """
         tails = (chosen_index(self.error_model, 0.95), None)
         assumed = dict.fromkeys(self.error_model.assumption(tail) for tail in tails)
-        return "\n".join([*lines, "", *assumed])
+        together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
+        return Explanation.of_draws(self, self.transcript, together, assumed)
 
     def _of(self) -> str:
         return "rows" if self.column is None and self.lattice is None else self.column or "array"
@@ -435,6 +441,10 @@ class Release(Record):
     statistic, column, event, unit, lattice, ranged, method, status, code, transcript, engine,
     account
         And ``private`` and ``version``: as for :class:`Record`.
+
+    >>> import modicum as mo
+    >>> print(mo.count(range(1000), epsilon=1).event)
+    ε = 1
     """
 
     error_model: ScalarErrorModel
@@ -452,11 +462,12 @@ class Release(Record):
     def __repr__(self) -> str:
         return f"Release({self.statistic} of {self._of()!r}, value={self.value!r}, {self.event})"
 
+    @LEVELS
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the statistic of the data at hand, from released quantities only.
 
-        It covers the noise, the noisy count and, under a stated assumption, the clipping bias.
-        It costs nothing: it is post-processing.
+        It covers the noise, the noisy count and, under a stated assumption, the clipping bias; it
+        is post-processing, at no cost.
 
         Parameters
         ----------
@@ -505,8 +516,7 @@ class Release(Record):
         check_confidence(level, tail)
         check_sample(self)
         found: Interval | None = None
-        law = law_of(self, 1 - level, tail, population=True)
-        if law is not None:
+        if (law := law_of(self, 1 - level, tail, population=True)) is not None:
             found = law.interval(1 - level)
         elif drawn := getattr(self.error_model, "population_interval", None):
             found = drawn(level)
@@ -559,20 +569,26 @@ class Release(Record):
             answer["confidence_interval"] = list(self.confidence_interval())
         return self._facts("modicum.release/2", answer)
 
-    def __str__(self) -> str:
-        lower, upper = self.interval()
-        condition = f"  ({self.error_model.condition})" if self.error_model.condition else ""
+    def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
+        """Write the answer, its interval and its terms; arguments as for :meth:`interval`."""
+        lower, upper = self.interval(level, tail)
+        assumed = bool(self.error_model.condition) and tail is not None
+        condition = f"  ({self.error_model.condition})" * assumed
+        ends = f"{100 * level:g} % interval"
+        unshrunk = getattr(self.error_model, "unshrunk", None)
+        shrunk = "" if unshrunk is None else f"  (shrunk from {unshrunk:,.6g})"
         lines = [
-            *self._head(f"{self.value:,.6g}"),
-            f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
+            *self._head(f"{self.value:,.6g}{shrunk}"),
+            f"  {ends:14} [{lower:,.6g}, {upper:,.6g}]{condition}",
         ]
         if self.population:
-            lower, upper = self.confidence_interval()
-            lines.append(
-                f"  population     [{lower:,.6g}, {upper:,.6g}]  (95 %, of a random sample)"
-            )
-        lines += self._terms()
-        return "\n".join(lines)
+            lower, upper = self.confidence_interval(level, tail)
+            ends = f"[{lower:,.6g}, {upper:,.6g}]"
+            lines.append(f"  population     {ends}  ({100 * level:g} %, of a random sample)")
+        return "\n".join([*lines, *self._terms()])
+
+    def __str__(self) -> str:
+        return self.summary()
 
 
 def chosen_interval(release: Release, level: float, tail: Tail, *, population: bool) -> Interval:
@@ -600,7 +616,11 @@ def check_sample(release: Release) -> None:
 def check_confidence(level: object, tail: object) -> None:
     """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
     if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
-        raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
+        percent = _is_number(level) and 1 < level < 100  # type: ignore[operator]
+        meant = f": in percent that is {level / 100:g}" if percent else ""  # type: ignore[operator]
+        raise InvalidArgument(
+            f"level must be a number strictly between 0 and 1, got {level!r}{meant}"
+        )
     if tail is None or (isinstance(tail, str) and tail == "auto"):
         return
     if not (_is_number(tail) and tail > 1):  # type: ignore[operator]
@@ -619,8 +639,3 @@ def _event_fields(event: Event) -> dict[str, object]:
     for name, amount in event.amounts.items():
         fields |= {name: float(amount), f"{name}_exact": str(amount)}
     return fields
-
-
-def note_text(head: str, words: str) -> str:
-    """Write a note of a summary in lines below each other."""
-    return fill(words, 96, initial_indent=head, subsequent_indent=" " * len(head))

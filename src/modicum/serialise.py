@@ -29,6 +29,7 @@ from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import Publishable
 from modicum.release import Release, TranscriptEntry
+from modicum.releases import Releases
 from modicum.version import VERSION
 
 SCHEMA = "modicum.stored/2"
@@ -59,9 +60,21 @@ _RENAMED_SINCE: Mapping[Any, str] = {
 _ENDS = {"lower", "upper"}
 _COMPARED = {
     *("schema", "statistic", "column", "by", "value", "values", "axes", "tables", "groups"),
-    *("numbers", "labels", "unit", "code", "usable", "private", "method", "account", "cost"),
+    *(
+        "numbers",
+        "labels",
+        "answers",
+        "unit",
+        "code",
+        "usable",
+        "private",
+        "method",
+        "account",
+        "cost",
+    ),
     *("epsilon_exact", "delta_exact", "rho_exact", "within", "range_found", "step", "view"),
     *("limit_found", "groups_found", "status", "engine", "version", "skipped", "columns", "keys"),
+    "cost",
 }
 """Of what a record says, what is compared with what it stores."""
 
@@ -80,6 +93,7 @@ _OURS: tuple[type, ...] = (
     LogLattice,
     PureDP,
     Release,
+    Releases,
     Unit,
 )
 

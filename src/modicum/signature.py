@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from modicum.errors import WrongCall, did_you_mean
+from modicum.errors import WrongCall, wrong_call
 from modicum.release import Record
 from modicum.runtime.query import Query
 
@@ -16,6 +17,11 @@ Q = TypeVar("Q", bound=Query[Any])
 _ELSEWHERE = {
     "bounds": "none are needed; a known public range is within=, such as (0, 120)",
     "delta": "an (ε, δ) cost is budget=modicum.approx(1, '1e-6')",
+    "lower": "a known public range is within=(lower, upper), and none is needed",
+    "upper": "a known public range is within=(lower, upper), and none is needed",
+    "confidence": "interval(level=0.9) of the release has intervals of any level, at no cost",
+    "seed": "secret draws have no seed; for a test, give Curator an entropy=",
+    "mechanism": "epsilon= buys pure ε, rho= buys zCDP: the noise follows from that",
     **dict.fromkeys(("unit", "ledger", "account", "key"), "it is one of the Curator"),
 }
 _EXAMPLES = {
@@ -44,29 +50,11 @@ def asked(
     try:
         return question(*arguments, **named)
     except TypeError:
-        wrong = _wrong(question, table, arguments, named)
+        show = partial(_example, question, table, arguments)
+        wrong = wrong_call(question, arguments, named, _ELSEWHERE, show)
         if not wrong:
             raise
     raise WrongCall(f"{question.__name__}() {wrong}")
-
-
-def _wrong(
-    question: Callable[..., Q], table: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
-) -> str:
-    """What is wrong with the arguments, whatever their values; nothing if they fit."""
-    known = inspect.signature(question).parameters
-    for name in named:
-        if name in _ELSEWHERE and name not in known:
-            return f"has no argument {name!r}: {_ELSEWHERE[name]}"
-        if name not in known:
-            return f"has no argument {name!r}{did_you_mean(name, known)}"
-    example = _example(question, table, arguments)
-    if len(arguments) > 1:
-        return f"takes all but the data and the column by name, such as {example}"
-    needed = [p.name for p in known.values() if p.default is p.empty and p.name not in named]
-    if needed:
-        return f"needs {', '.join(f'{name}=' for name in needed)}, such as {example}"
-    return ""
 
 
 def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...]) -> str:
@@ -123,6 +111,7 @@ def dressed(
         for extra, annotation in _EXTRAS.items():
             added = inspect.Parameter(extra, inspect.Parameter.KEYWORD_ONLY, default=None)
             parameters.append(added.replace(annotation=annotation))
+        documentation = documentation.replace(_PARAMETERS, _PARAMETERS + _TABLE, 1)
         before, returns_head, after = documentation.partition("\nReturns\n-------")
         documentation = f"{before}{_DESCRIBED}{returns_head}{after}"
         if not returns_head:  # without sections, a sentence of their own
@@ -142,6 +131,12 @@ _EXTRAS = {
     "account": "str | None",
     "key": "str | None",
 }
+_PARAMETERS = "Parameters\n----------\n"
+_TABLE = """\
+table : table, array or path
+    A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+    series, or the path of a file: what a :class:`Curator` takes.
+"""
 _DESCRIBED = """\
 where : str, optional
     Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.

@@ -15,6 +15,8 @@ def people(tmp_path: Path) -> str:
     path = tmp_path / "people.csv"
     path.write_text("income,age,region\n" + "10,20,North\n" * 50)
     (tmp_path / "people.csv.ods").write_bytes(b"")
+    (tmp_path / "people.csv.semicolons.csv").write_text("id;income;age\n1;2;3\n")
+    (tmp_path / "people.csv.headless.csv").write_text("6492,North,f\n6493,South,m\n")
     return str(path)
 
 
@@ -59,6 +61,12 @@ WRONG = [
         ["mean", "{}", "income", "--bounds", "0,9", *COST],
         "no --bounds, and none are needed",
     ),
+    (["mean", "{}", "--column", "income", *COST], "COLUMN is the word after FILE"),
+    (["mean", "{}", "income", "--confidence", ".9", *COST], "--level 0.9"),
+    (["count", "{}", "--group-by", "region", *COST], "--by COLUMN, with --keys A,B"),
+    (["mean", "{}", "income", "--seed", "1", *COST], "secret draws have no seed"),
+    (["mean", "{}", "income", "--plot", *COST], "by plot() of a release"),
+    (["average", "{}", "income", *COST], "did you mean 'mean'?"),
     (["ledger", "show", "--jsn"], "did you mean '--json'? (see modicum ledger show --help)"),
     (["plan", "mean", RANGE, "--shap", "normal"], "(see modicum plan mean --help)"),
     (["quantile", "{}", "income", "--q", "90", *COST], "in percent that is q = 0.9"),
@@ -111,6 +119,10 @@ WRONG = [
     # files
     (["mean", "none.csv", "income", *COST], "there is no file 'none.csv'"),
     (["mean", "https://a.org/x.csv", "x", *COST], "only local files: download it"),
+    (["mean", "s3://a/x.csv", "x", *COST], "only local files: download it"),
+    (["mean", "sqlite:///x.db", "x", *COST], "ibis.connect(URL).table(NAME)"),
+    (["mean", "{}.semicolons.csv", "income", *COST], "--separator ';'"),
+    (["mean", "{}.headless.csv", "income", *COST], "--columns NAME,NAME,..."),
     (["mean", "{}.ods", "income", *COST], "save it as .xlsx"),
     (["mean", "{}", "income", *COST, "--separator", ";;"], "one ASCII character such as ';'"),
     (["mean", "{}", "income", *COST, "--decimal", "x"], "decimal must be '.' or ','"),
@@ -129,7 +141,13 @@ def test_the_message_says_what_was_meant(
 
 
 @pytest.mark.parametrize(
-    "words", [["zzz"], ["mean", "{}", "zzz", RANGE, *COST], ["mean", "{}", "income", "--zzz"]]
+    "words",
+    [
+        ["zzz"],
+        ["mean", "{}", "zzz", RANGE, *COST],
+        ["mean", "{}", "income", "--zzz"],
+        ["mean", "{}", "income", "--chart"],
+    ],
 )
 def test_nothing_is_proposed_for_what_is_like_nothing(
     words: list[str], people: str, capsys: pytest.CaptureFixture[str]

@@ -8,13 +8,14 @@ import doctest
 import math
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
 from modicum import answering, curator
 from modicum.cli import main
-from modicum.exact.entropy import SeededEntropy
+from modicum.exact.entropy import SeededEntropy, SystemEntropy
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -79,6 +80,10 @@ class Runner(doctest.DocTestRunner):
         super().report_failure(out, test, example, got)
 
 
+def _drawn(draw: Callable[..., object], *arguments: int) -> object:
+    return draw(*arguments)
+
+
 @contextlib.contextmanager
 def seeded(page: str) -> Iterator[None]:
     """A page draws the same numbers wherever it lies."""
@@ -86,6 +91,10 @@ def seeded(page: str) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for module in (answering, curator):
             stack.enter_context(mock.patch.object(module, "SYSTEM", Hushed(seed)))
+        elsewhere = SeededEntropy(f"{seed}, elsewhere")  # clients and shufflers have no curator
+        for method in ("word", "words"):
+            drawn = partial(_drawn, getattr(elsewhere, method))
+            stack.enter_context(mock.patch.object(SystemEntropy, method, drawn))
         yield
 
 

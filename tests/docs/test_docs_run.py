@@ -10,6 +10,7 @@ from tests.docs.pages import Checker, pages, run_page, seeded
 
 SLOW = {
     "start/accuracy",
+    "questions/few-rows",
     "questions/monotone",
     "questions/people",
     "questions/quantiles",

@@ -16,6 +16,7 @@ _DAMAGE = "privacy/ledger/test_damage.py"
 _LIVE = "runtime/test_live.py"
 _GROUPS = "runtime/test_groups.py"
 _QUESTIONS = "questions/test_run.py"
+_POOLED = "test_pooled_groups.py"
 
 FAULTS = (
     # What an event costs.
@@ -535,5 +536,30 @@ FAULTS = (
         "_NOTHING._replace(flag=SUPPRESSED, reason=reason)",
         "PublishedNumber(*self.rounding.rounded(value, lower, upper), SUPPRESSED, reason)",
         "publishing/test_published.py",
+    ),
+    # What all groups find together, before each is answered.
+    Fault(
+        "pooled-not-charged",
+        "Groups have the whole of a query's cost again, after what all of them found together.",
+        "group_answers.py:_Answers.answer",
+        "parts |= {name: live.left for name, live in pools.items()}",
+        "parts |= dict.fromkeys((), Fraction(1))",
+        _POOLED,
+    ),
+    Fault(
+        "pooled-before-the-charge",
+        "What all groups find together is drawn before anything is charged.",
+        "group_answers.py:_Answers._find_pools",
+        "charge=charge",
+        "charge=nothing",
+        _POOLED,
+    ),
+    Fault(
+        "pooled-persons",
+        "Several records of a person in one table cost what they cost in different groups.",
+        "group_answers.py:_Answers._find_pools",
+        "Unit(self.unit.groups)",
+        "self.unit",
+        _POOLED,
     ),
 )

@@ -4,6 +4,7 @@ from tests.mutants.fault import Fault
 
 _SIZES = "audit/test_sizes.py"
 _AUDIT = "audit/test_estimators.py"
+_POOLED = "audit/test_pooled_groups.py"
 
 FAULTS = (
     # What follows from data without having been released.
@@ -377,5 +378,38 @@ FAULTS = (
         "return 2 * math.exp(-rate)",
         "return math.exp(-rate)",
         "mechanisms/test_additive.py",
+    ),
+    # What all groups find together.
+    Fault(
+        "pooled-by-true-count",
+        "Which bounds a group has follows from the unreleased number of its records.",
+        "statistics/pooled.py:mean_in_pool",
+        "expected = expected_records(split, n0)",
+        "expected = expected_records(split, cells.count)",
+        _POOLED,
+    ),
+    Fault(
+        "pooled-ends",
+        "An end of bounds of all groups is drawn as if a record had half of its excess.",
+        "statistics/pooled.py:_draw_end",
+        "(most >> shift) + 1",
+        "(most >> shift) // 2 + 1",
+        _POOLED,
+    ),
+    Fault(
+        "pooled-clipping",
+        "The interval of a mean between bounds of all groups leaves out most of what is clipped.",
+        "statistics/pooled_law.py:PooledErrorModel._taken",
+        "TIMES * self.count * share",
+        "0.01 * TIMES * self.count * share",
+        "statistics/test_pooled.py",
+    ),
+    Fault(
+        "shrunk-without-noise",
+        "The noise of a mean that is shrunk is taken for half of what it is.",
+        "statistics/pooled_law.py:PooledErrorModel.deviation",
+        "return noise / max(records, 1.0)",
+        "return 0.5 * noise / max(records, 1.0)",
+        "statistics/test_pooled.py",
     ),
 )

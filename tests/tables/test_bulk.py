@@ -488,7 +488,7 @@ def test_what_the_record_and_the_file_say(tmp_path) -> None:
     record = json.loads(found.to_json())
     assert said.items() <= record.items()
     assert {*record} - {*said} == {"path", "sha256", "rows", "account", "usable"}
-    assert "<pre>" in found._repr_html_()
+    assert found.digest in found._repr_html_()
     assert repr(found).endswith("30 keys)")
     with pytest.raises(AttributeError):
         found.rows = 1

@@ -7,6 +7,10 @@ sees. :func:`needed_delta` is the δ of two mechanisms at an ε. :func:`fit` and
 samplers. All of them take estimators and mechanisms that you wrote: any
 :class:`~modicum.runtime.query.Query` around a generator of steps, and any
 :class:`~modicum.mechanisms.base.Mechanism`.
+
+>>> import modicum as mo
+>>> mo.audit.check(mo.query.count(epsilon=1)).passed
+True
 """
 
 from modicum.audit.checking import COUNTS, check, check_row, joint_loss, neighbours, scenarios

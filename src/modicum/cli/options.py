@@ -63,6 +63,15 @@ _REQUIRED = {
 }
 
 
+_ELSEWHERE = {
+    "--column": "COLUMN is the word after FILE",
+    "--confidence": "the level of the interval is --level 0.9",
+    "--group-by": "--by COLUMN, with --keys A,B",
+    "--plot": "pictures are drawn in Python, by plot() of a release",
+    "--seed": "secret draws have no seed",
+}
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are :class:`~modicum.errors.InvalidArgument`.
 
@@ -85,7 +94,9 @@ class Parser(argparse.ArgumentParser):
             for word in args or ():
                 option = word.partition("=")[0]
                 if option.startswith("--") and " " not in option and option not in {"--", *known}:
-                    self.error(f"unrecognized argument {option}{did_you_mean(option, known)}")
+                    said = _ELSEWHERE.get(option)
+                    meant = did_you_mean(option, known) if said is None else f": {said}"
+                    self.error(f"unrecognized argument {option}{meant}")
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             several = ": several columns are one word, A,B,..." * ("several" in found)
@@ -288,6 +299,12 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "combinations",
     )
     add_keys(group, "once for each --by")
+    group.add_argument(
+        "--pooled",
+        choices=("auto", "yes", "no"),
+        help="whether means of groups share what is alike: bounds that all find together, and "
+        "shrinkage (default auto: for 20 groups or more)",
+    )
 
 
 def add_keys(group: argparse._ArgumentGroup, times: str) -> None:

@@ -49,6 +49,7 @@ from modicum.plan.statistics import find_words, plan_of
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
+from modicum.publishing.files import checked_target
 from modicum.release import Release, Tail, assumed_tail
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
@@ -200,6 +201,13 @@ def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None
     parser.add_argument("--error", type=number, help="wanted mean absolute error")
     add_cost(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--report",
+        metavar="FILE.html",
+        help="also write a page with the error at other costs and numbers of rows, with sliders",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+    parser.add_argument("--title", help="of the page, in place of what is planned")
     _add_options(parser, statistic, parameters)
     if "level" in parameters:
         add_level(parser, drawn=True)
@@ -215,6 +223,12 @@ def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None
         )
 
     def answer(arguments: argparse.Namespace) -> Output:
+        page, title, replaced = arguments.report, arguments.title, arguments.overwrite
+        if page is not None:
+            checked_target(page, overwrite=replaced)
+        elif title is not None or replaced:
+            option = "--overwrite" if replaced else "--title"
+            raise InvalidArgument(f"{option} needs --report FILE.html")
         found = make(
             n=arguments.n,
             error=arguments.error,
@@ -222,6 +236,8 @@ def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None
             unit=chosen_unit(arguments),
             **_chosen(arguments, parameters),
         )
+        if page is not None:
+            found.report(page, title=title, overwrite=replaced)
         return Output(found.to_json() if arguments.json else str(found))
 
     parser.set_defaults(answer=answer)
@@ -325,6 +341,8 @@ def _released(
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     query = question(cost)
     grouped = "by" in arguments  # a verb of several columns has no options for groups
+    if grouped and arguments.by is None and arguments.pooled is not None:
+        raise InvalidArgument("--pooled needs --by")
     keys = chosen_keys(arguments) if grouped else []
     source = opened(arguments)
     unit = chosen_unit(arguments)
@@ -332,6 +350,7 @@ def _released(
     options: dict[str, Any] = {}
     if grouped and arguments.by is not None:
         options["max_groups"] = arguments.max_groups
+        options["pooled"] = {"yes": True, "no": False}.get(arguments.pooled, "auto")
         if isinstance(keys, Budget):
             options["key_budget"] = keys
             cost = keys + event_of(cost).cost(keys.kind)

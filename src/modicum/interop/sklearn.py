@@ -159,8 +159,8 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
 
     Attributes
     ----------
-    components_ : array of shape (n_components_, n_features)
-    explained_variance_, explained_variance_ratio_ : array of shape (n_components_,)
+    components_ : array of shape (n_components, n_features)
+    explained_variance_, explained_variance_ratio_ : array of shape (n_components,)
     mean_ : array of shape (n_features,)
     n_components_ : int
     n_samples_ : int

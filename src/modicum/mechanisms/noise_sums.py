@@ -7,6 +7,8 @@ sum of many noises some 20 % wider than it has to be.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -21,7 +23,12 @@ _MOST = 1 << 20  # integers within reach of noise whose masses are listed
 _TIES = 1e-9  # sums that are less by so much, of one noise's steps, count as equal
 _ROUNDING = 1e-12  # more than what the transforms of masses may be wrong by
 
+_GRID = 1 << 13  # places of a grid of sums on either side; a part has a quarter of them
+_NOTHING = 1e-17  # masses of places that are left out
+
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Part = tuple[Noise, float, int]  # a noise, a weight of at least 0, and how many noises have it
 
 
 def sum_tail(noise: Noise, parts: tuple[tuple[float, int], tuple[float, int]], t: float) -> float:
@@ -81,3 +88,59 @@ def _summed(noise: Noise, most: int, times: int) -> Floats:
     power = np.fft.rfft(np.fft.ifftshift(masses)) ** times
     found: Floats = np.maximum(np.fft.fftshift(np.fft.irfft(power, len(masses))), 0.0)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class GridMasses:
+    """Masses of consecutive places of a grid, from place ``first`` on; 0 is that of no noise.
+
+    ``lost`` is the probability of what lies above the grid.
+    """
+
+    first: int
+    masses: Floats
+    lost: float
+
+    def tail(self, places: Integers) -> Floats:
+        """Return P(sum >= place), without what is lost."""
+        above = np.append(np.cumsum(self.masses[::-1])[::-1], 0.0)
+        found: Floats = above[np.clip(places - self.first, 0, len(self.masses))]
+        return np.minimum(found, 1.0)
+
+
+def grid_masses(parts: Sequence[Part], step: float) -> GridMasses:
+    """Return the masses of a sum of parts, each rounded up to multiples of a step.
+
+    So a rank is reached at least as often as in truth, but for what is lost. What lies far below
+    the grid counts as its lowest place; noise that is too wide to be listed is lost.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from modicum.mechanisms.additive import LaplaceNoise
+    >>> found = grid_masses([(LaplaceNoise(Fraction(1)), 0.5, 2)], 0.25)
+    >>> bool(0.5 < found.tail(np.array([0]))[0] < 0.75)
+    True
+    """
+    spectrum, lost = np.ones(_GRID + 1, dtype=np.complex128), _ROUNDING
+    for noise, weight, times in parts:
+        if weight <= 0 or not times:
+            continue
+        unit, masses = _masses(noise, times)
+        if not unit:
+            return GridMasses(0, np.ones(1), 1.0)
+        values = np.arange(len(masses)) - len(masses) // 2
+        places = np.ceil(values * (weight * unit / step) - _TIES).astype(np.int64)
+        there = places < _GRID // 4
+        sums = _summed(noise, times, times)
+        lost += float(sums[~there].sum())
+        put = np.bincount(
+            np.maximum(places[there], -_GRID // 4) % (2 * _GRID),
+            weights=sums[there],
+            minlength=2 * _GRID,
+        )
+        spectrum *= np.fft.rfft(put)
+    found = np.maximum(np.fft.fftshift(np.fft.irfft(spectrum, 2 * _GRID)), 0.0)
+    seen = np.flatnonzero(found > _NOTHING)
+    first, last = int(seen[0]), int(seen[-1])
+    return GridMasses(first - _GRID, found[first : last + 1], lost)

@@ -70,6 +70,7 @@ __all__ = [
     "independent",
     "independent_mean",
     "independent_value",
+    "mean_between",
     "mean_in_range",
     "shifted",
     "shifted_mean",
@@ -451,20 +452,26 @@ def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorM
     """
     first, last = here.lattice.first, here.lattice.last
     clipped = yield from read(here.ask(ClippedSum(first, last)))
-    pair = _pair(clipped.total, clipped.count, first, last)
-    mechanism = here.split.spend(
-        add_noise(pair, here.split.rest(), sensitivity=max(here.lattice.width, 1))
-    )
+    return (yield from mean_between(here, here.lattice, clipped.total, clipped.count, home))
+
+
+def mean_between(
+    here: Setting, ends: Lattice, total: int, count: int, home: int | None = None
+) -> Steps[BoundedErrorModel]:
+    """Spend all that is left on the mean of so many records, of a sum, clipped to some ends."""
+    pair = _pair(total, count, ends.first, ends.last)
+    mechanism = here.split.spend(add_noise(pair, here.split.rest(), sensitivity=max(ends.width, 1)))
 
     def model_of(sums: tuple[int, ...]) -> BoundedErrorModel:
         noise = NoisyTerm(mechanism.noise[0], 1.0)
-        return BoundedErrorModel(here.lattice, sums[0], sums[1], noise, home)
+        return BoundedErrorModel(ends, sums[0], sums[1], noise, home)
 
     def words(sums: tuple[int, ...]) -> str:
         found = model_of(sums)
         return f"mean {float(found.value):,.6g} of about {max(found.count, 0):,.0f} rows"
 
-    sums = yield from draw("mean over the range", mechanism, words)
+    label = "mean over the range" if ends == here.lattice else "mean between the bounds"
+    sums = yield from draw(label, mechanism, words)
     return model_of(sums)
 
 

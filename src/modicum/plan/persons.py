@@ -8,7 +8,7 @@ together are further from the others' than this, and the error is larger.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,9 +66,9 @@ class PersonTrials:
     unit: Unit
     rows_each: float
 
-    def __call__(self, asked: Query[Any], rows: int, runs: int) -> list[Trial]:
+    def __call__(self, asked: Query[Any], rows: int, runs: int) -> Iterator[Trial]:
         """Release it from so many tables."""
-        return [self._one(asked, rows, number) for number in range(runs)]
+        return (self._one(asked, rows, number) for number in range(runs))
 
     def _one(self, asked: Query[Any], rows: int, number: int) -> Trial:
         entropy = SeededEntropy(f"persons {number}")

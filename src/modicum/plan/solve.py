@@ -6,7 +6,7 @@ import math
 import operator
 import statistics
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
 from modicum.runtime.query import Query
 
-Simulated = Callable[[Query[Any], int, int], Sequence[Trial]]
+Simulated = Callable[[Query[Any], int, int], Iterator[Trial]]
 
 _CORRECTIONS = 4
 _LARGEST_EPSILON = 100.0
@@ -74,9 +74,19 @@ class Solved:
         upto = list(accumulate(weight for _, weight in ordered))
         return ordered[bisect_left(upto, upto[-1] / 2)][0]
 
+    @property
+    def usable(self) -> bool:
+        """Whether most answers can be used."""
+        return 2 * sum(t.usable for t in self.trials) > len(self.trials)
+
+    @property
+    def status(self) -> str:
+        """What most answers warn of."""
+        statuses = [t.status for t in self.trials]
+        return max(statuses, key=statuses.count)
+
     def fields(self) -> Any:
         """The fields of a :class:`~modicum.plan.summary.Plan` that follow from the releases."""
-        statuses = [t.status for t in self.trials]
         methods = [t.method for t in self.trials]
         return {
             "method": max(methods, key=methods.count),
@@ -86,7 +96,8 @@ class Solved:
             "interval_width": self.interval_width,
             "passes": max(t.passes for t in self.trials),
             "events": tuple((entry.label, entry.event) for entry in self.trials[0].transcript),
-            "status": max(statuses, key=statuses.count),
+            "status": self.status,
+            "usable": self.usable,
         }
 
 
@@ -120,10 +131,22 @@ class Task:
             return self._found(cost, rows, self.effort.runs)
         return self._search(cost, rows, wanted)
 
-    def _found(self, cost: Budget, rows: int, runs: int) -> Solved:
+    def found(
+        self, cost: Budget, rows: int, runs: int, late: Callable[[], bool] = lambda: False
+    ) -> Solved | None:
+        """Make so many synthetic releases at a cost and a size; ``None`` if it gets ``late``."""
         asked = self.question(budget=cost).of_width(self.effort.columns, cost.kind)
-        trials = self.simulated(asked, rows, runs)
+        trials = []
+        for each in self.simulated(asked, rows, runs):
+            if late():
+                return None
+            trials.append(each)
         return Solved(cost, rows, trials, self.effort.weighted)
+
+    def _found(self, cost: Budget, rows: int, runs: int) -> Solved:
+        found = self.found(cost, rows, runs)
+        assert found is not None
+        return found
 
     def _search(self, cost: Budget | None, rows: int | None, wanted: float) -> Solved:
         """Find the least cost for a size, or the least size for a cost."""

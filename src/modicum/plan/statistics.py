@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from modicum.errors import InvalidArgument, WrongCall, did_you_mean
 from modicum.exact.lattice import Lattice
+from modicum.plan.asked import Asked, asked_of
 from modicum.plan.persons import COLUMN, EFFORT, PersonTrials, checked_rows_each
 from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
 from modicum.plan.solve import Effort, Simulated, Task
@@ -121,7 +122,8 @@ def release(question: Builder, /, **asked: Any) -> Plan:
         raise WrongCall(f"{name}() has no argument {unknown[0]!r}{meant}")
     given = {each: parameter.default for each, parameter in known.items()} | asked
     if needed := [each for each, value in given.items() if value is Parameter.empty]:
-        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}")
+        guess = ": a plan reads no data, so it takes your guess" * ("sd" in needed)
+        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}{guess}")
     return _planned(question, **given)
 
 
@@ -168,38 +170,15 @@ def _planned(
         As the question; for a bad guess; if more or less is given than said above; if no ε up to
         100, or no n of those that are searched, is enough for the error.
     """
-    (declared, planned), own = _declared(question), _own(question)
-    guess = GUESSES[planned.data]
-    guessed = {name: value for name, value in asked.items() if name not in own}
-    options = {name: value for name, value in asked.items() if name in own}
     cost = None
     if any(each is not None for each in (epsilon, rho, budget)):
         cost = chosen_budget(epsilon, rho, budget)
-    sample = question(budget=cost or pure(1), **options)
-    anywhere = Lattice.within((-1e307, 1e307))
-    within = anywhere if sample.finds_range else sample.lattice
-    data, person = guess.read(within, **guessed), checked_unit(unit)
-    if person.whole and not _has_persons(planned):
-        raise InvalidArgument(
-            f"{planned.noun} has no plan for persons all of whose rows count: plan it for a unit "
-            "with max_rows="
-        )
-    each = checked_rows_each(rows_each, person)
-    answered = planned
-    if all(
-        (row.statistic, row.method) != (sample.statistic, sample.method) for row in declared.rows
-    ):
-        # Some options make it another statistic: the location by first powers is the median.
-        answered = find_statistic(sample.statistic).plan or planned
-    error_of = answered.error
-    if error_of is None:
-        assert answered.truth is not None
-        error_of = against(answered.truth)
-    task = Task(
-        partial(question, **options), guess.trials(data, error_of, person), guess.effort(data)
+    given = {**asked, "unit": unit, "rows_each": rows_each}
+    (task, sample, data, person), planned = (
+        _prepared(question, cost, **given),
+        _declared(question)[1],
     )
-    if person.whole:
-        task = _of_persons(question, options, data, answered, PersonGuess(person, each))
+    answered = _answered(question, sample)
     found = task.solve(cost, n, error)
     shown: dict[str, Any] = {
         field: getattr(sample.options, name, None) for field, name in planned.shown.items()
@@ -214,9 +193,77 @@ def _planned(
         shape=data,
         meaning=planned.meaning,
         noun=answered.noun,
+        asked=asked_of(question, given, planned),
         **shown,
         **found.fields(),
     )
+
+
+def planned(asked: Asked, **given: Any) -> Plan:
+    """Plan the same question at another cost, or for another number of rows."""
+    return _planned(asked.question, **asked.arguments, **given)
+
+
+def task_of(asked: Asked, budget: Budget) -> Task:
+    """What makes synthetic releases of a question, at any cost of this kind and any size."""
+    return _prepared(asked.question, budget, **asked.arguments).task
+
+
+class _Prepared(NamedTuple):
+    """What a plan is made of, all of it checked: ``sample`` is the question at some cost."""
+
+    task: Task
+    sample: Query[Any]
+    data: Shape | TableShape | None
+    person: Unit
+
+
+def _prepared(
+    question: Builder,
+    cost: Budget | None,
+    *,
+    unit: Unit | None,
+    rows_each: float | None,
+    **asked: Any,
+) -> _Prepared:
+    planned, own = _declared(question)[1], _own(question)
+    guess = GUESSES[planned.data]
+    guessed = {name: value for name, value in asked.items() if name not in own}
+    options = {name: value for name, value in asked.items() if name in own}
+    sample = question(budget=cost or pure(1), **options)
+    anywhere = Lattice.within((-1e307, 1e307))
+    within = anywhere if sample.finds_range else sample.lattice
+    data, person = guess.read(within, **guessed), checked_unit(unit)
+    if person.whole and not _has_persons(planned):
+        raise InvalidArgument(
+            f"{planned.noun} has no plan for persons all of whose rows count: plan it for a unit "
+            "with max_rows="
+        )
+    each = checked_rows_each(rows_each, person)
+    answered = _answered(question, sample)
+    error_of = answered.error
+    if error_of is None:
+        assert answered.truth is not None
+        error_of = against(answered.truth)
+    task = Task(
+        partial(question, **options), guess.trials(data, error_of, person), guess.effort(data)
+    )
+    if person.whole:
+        task = _of_persons(question, options, data, answered, PersonGuess(person, each))
+    return _Prepared(task, sample, data, person)
+
+
+def _answered(question: Builder, sample: Query[Any]) -> Planned:
+    """Declaration of the plan of the statistic that is answered.
+
+    Some options make it another one: the location by first powers is the median.
+    """
+    declared, planned = _declared(question)
+    if any(
+        (row.statistic, row.method) == (sample.statistic, sample.method) for row in declared.rows
+    ):
+        return planned
+    return find_statistic(sample.statistic).plan or planned
 
 
 def _has_persons(planned: Planned) -> bool:

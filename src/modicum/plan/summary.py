@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.plan.asked import Asked
+from modicum.plan.curve import PlanCurve, checked_values
 from modicum.plan.shapes import Shape, TableShape, three_digits
-from modicum.privacy.budget import Budget, decimal_text, short_text
+from modicum.privacy.budget import Budget, Number, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import card, facts
 
 
@@ -43,6 +50,8 @@ class Plan:
         The draws of one run and what each costs a row.
     status : str
         ``"ok"``, or the warning that releases of this kind would carry.
+    usable : bool
+        Whether most of them would have an answer that can be used.
     lattice : Lattice or None
         The public range and step; ``None`` for a count.
     shape : Shape, TableShape or None
@@ -63,6 +72,8 @@ class Plan:
         What the error is, where it is one number for several columns together.
     noun : str
         The statistic in words, such as ``"a standard deviation"``.
+    asked : Asked
+        The question, and the guess of the data.
     """
 
     statistic: str
@@ -76,6 +87,7 @@ class Plan:
     passes: int
     events: tuple[tuple[str, Event], ...]
     status: str
+    usable: bool = True
     lattice: Lattice | None = None
     shape: Shape | TableShape | None = None
     sampling_error: float | None = None
@@ -85,11 +97,53 @@ class Plan:
     bins: int | None = None
     meaning: str | None = None
     noun: str = field(default="a release", repr=False)
+    asked: Asked | None = field(default=None, repr=False, compare=False)
 
     @property
     def epsilon(self) -> float | None:
         """ε of the budget; ``None`` if it is counted in ρ."""
         return None if self.budget.concentrated else float(self.budget.amount)
+
+    def curve(
+        self,
+        *,
+        epsilon: Iterable[Number] | None = None,
+        rho: Iterable[Number] | None = None,
+        n: Iterable[int] | None = None,
+    ) -> PlanCurve:
+        """Plan the same for several costs, or for several numbers of rows.
+
+        Parameters
+        ----------
+        epsilon, rho : list of number, optional
+            Costs, for the number of rows of this plan.
+        n : list of int, optional
+            Numbers of rows, for the budget of this plan.
+
+        Returns
+        -------
+        PlanCurve
+            A table; ``frame()`` has its rows, and ``plot()`` draws it.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless exactly one of them is given; for numbers that a plan refuses.
+
+        Examples
+        --------
+        >>> from modicum import plan
+        >>> found = plan.mean(n=10_000, sd=5, epsilon=1).curve(n=[1_000, 100_000])
+        >>> found[0].error > 20 * found[1].error
+        True
+        """
+        name, values = checked_values(epsilon=epsilon, rho=rho, n=n)
+        if self.asked is None:
+            raise InvalidArgument("this plan does not say how it was made: make it with plan.mean")
+        fixed = {"budget": self.budget} if name == "n" else {"n": self.n}
+        again = import_module("modicum.plan.statistics").planned
+        plans = (again(self.asked, **fixed, **{name: each}) for each in values)
+        return PlanCurve(name, tuple(plans))
 
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.plan/1``)."""
@@ -110,6 +164,7 @@ class Plan:
             "passes": self.passes,
             "events": [{"label": label, "cost": str(event)} for label, event in self.events],
             "status": self.status,
+            "usable": self.usable,
         }
         if self.shape is not None:
             record |= self.shape.to_dict(self.lattice)
@@ -132,40 +187,89 @@ class Plan:
             yield "bins", self.bins, f"{self.bins} bins"
 
     def __str__(self) -> str:
-        said = (f"  {name:14}  {words}" for name, words in self._said())
-        return "\n".join([self._heading, *said])
+        lines = (f"  {name:14}  {words}" for name, words in said(self))
+        return "\n".join([self.heading, *lines])
 
     @property
-    def _heading(self) -> str:
+    def heading(self) -> str:
+        """What was planned, in one line."""
         about = "".join(f", {words}" for _, _, words in self._chosen())
         if self.shape is not None:
             about += self.shape.words(self.lattice)
         return f"plan for {self.noun} of {self.n:,} rows{about}"
 
-    def _said(self) -> Iterator[tuple[str, str]]:
-        wanted = "" if self.wanted is None else f"  ({three_digits(self.wanted)} wanted)"
-        width = "without a bound"
-        if math.isfinite(self.interval_width):
-            width = f"{three_digits(self.interval_width)} wide"
-        yield "expected error", f"{three_digits(self.error)}{wanted}"
-        yield "95 % interval", width
-        if self.sampling_error is not None:
-            standard = three_digits(self.sampling_error)
-            yield "for comparison", f"{standard} standard error as a sample"
-        if self.meaning is not None:
-            yield "the error is", self.meaning
-        draws = ", ".join(
-            f"{label} {float(amount):.3g}"
-            for label, event in self.events
-            for amount in event.amounts.values()
-        )
-        yield "cost", f"{self.budget} for {self.unit} ({NEIGHBOURS})"
-        yield "spent on", draws
-        yield "passes", str(self.passes)
-        yield "method", self.method
-        if self.status != "ok":
-            yield "note", self.status
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
+    ) -> Path:
+        """Write a page that shows the error at other costs and numbers of rows too.
+
+        It needs nothing else, no network either: sliders for the cost and the number of rows, the
+        error and the interval as curves and as tables, what is assumed, and how the question is
+        asked in Python and on the command line. The plan is made again for some 60 pairs of a
+        cost, from a hundredth to ten times that of this plan, and a size, from a hundredth to a
+        hundred times; between them the page interpolates. That takes up to about 20 seconds. No
+        data are read, so the page costs nothing and may be shown to anyone.
+
+        Parameters
+        ----------
+        path : path
+            The file, such as ``"plan.html"``.
+        title : str, optional
+            In place of what was planned.
+        overwrite : bool
+            Replace a file of this name.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        InvalidArgument
+            For a file that is there, or a folder that is not: before anything is computed.
+        OutputError
+            If the file cannot be written; there is then no half file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from modicum import plan
+        >>> path = plan.count(epsilon=1).report(f"{tempfile.mkdtemp()}/plan.html")
+        >>> "What is assumed" in path.read_text("utf-8")
+        True
+        """
+        target = checked_target(path, overwrite=overwrite)
+        text: str = import_module("modicum.plan.page").page_of(self, title)
+        write_whole({target: text})
+        return target
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return card(self._heading, facts(self._said()))
+        return card(self.heading, facts(said(self)))
+
+
+def said(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield what a plan says, as names and words."""
+    wanted = "" if plan.wanted is None else f"  ({three_digits(plan.wanted)} wanted)"
+    width = "without a bound"
+    if math.isfinite(plan.interval_width):
+        width = f"{three_digits(plan.interval_width)} wide"
+    yield "expected error", f"{three_digits(plan.error)}{wanted}"
+    yield "95 % interval", width
+    if plan.sampling_error is not None:
+        standard = three_digits(plan.sampling_error)
+        yield "for comparison", f"{standard} standard error as a sample"
+    if plan.meaning is not None:
+        yield "the error is", plan.meaning
+    draws = ", ".join(
+        f"{label} {float(amount):.3g}"
+        for label, event in plan.events
+        for amount in event.amounts.values()
+    )
+    yield "cost", f"{plan.budget} for {plan.unit} ({NEIGHBOURS})"
+    yield "spent on", draws
+    yield "passes", str(plan.passes)
+    yield "method", plan.method
+    if plan.status != "ok":
+        yield "note", plan.status

@@ -34,7 +34,7 @@ from modicum.runtime.run import run
 from modicum.runtime.steps import Draw, Steps
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
-from modicum.status import judged
+from modicum.status import USABLE, judged
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -58,6 +58,7 @@ class Trial:
     transcript: tuple[TranscriptEntry, ...]
     status: str
     method: str
+    usable: bool
     weight: float = 1.0
 
 
@@ -74,13 +75,15 @@ def trial(
     done = run({"plan": asked}, reader, unit=unit, charge=lambda: None, entropy=entropy)["plan"]
     answer = done.answer
     assert answer is not None
+    status = judged(answer.status, answer.error_model)
     return Trial(
         error=error(answer),
         interval_width=answer.width(0.95),
         passes=reader.passes,
         transcript=tuple(done.transcript),
-        status=judged(answer.status, answer.error_model).words,
+        status=status.words,
         method=answer.method or asked.method,
+        usable=status.code in USABLE,
     )
 
 
@@ -237,7 +240,7 @@ Error = Callable[[Released], float]
 
 def column_trials(
     shape: Shape, error: Error, unit: Unit
-) -> Callable[[Query[Any], int, int], list[Trial]]:
+) -> Callable[[Query[Any], int, int], Iterator[Trial]]:
     """A function that answers queries from tables of a shape.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one sample,
@@ -257,10 +260,10 @@ def column_trials(
         found = trial(steered(asked, part), reader, error_of, unit=unit, seed=seed)
         return replace(found, weight=part.weight)
 
-    def simulated(asked: Query[Any], rows: int, runs: int) -> list[Trial]:
+    def simulated(asked: Query[Any], rows: int, runs: int) -> Iterator[Trial]:
         lattice = asked.lattice or _ANY_LATTICE  # a count does not look at values
         population = Population.of(shape, shape.lattice if asked.finds_range else lattice, rows)
-        return [one(asked, population, number, runs) for number in range(runs)]
+        return (one(asked, population, number, runs) for number in range(runs))
 
     return simulated
 
@@ -368,7 +371,7 @@ class ReleasedRows(NamedTuple):
 
 def columns_trials(
     columns: TableShape, error: Callable[[ReleasedRows], float], unit: Unit
-) -> Callable[[Query[Any], int, int], list[Trial]]:
+) -> Callable[[Query[Any], int, int], Iterator[Trial]]:
     """A function that answers queries from rows of these columns."""
 
     def one(asked: Query[Any], rows: int, number: int) -> Trial:
@@ -381,4 +384,4 @@ def columns_trials(
 
         return trial(asked, CountingReader(x), error_of, unit=unit, seed=f"plan {number}")
 
-    return lambda asked, rows, runs: [one(asked, rows, number) for number in range(runs)]
+    return lambda asked, rows, runs: (one(asked, rows, number) for number in range(runs))

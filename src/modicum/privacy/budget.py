@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, get_args
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, no_attribute, says_how
 from modicum.exact.rational import as_fraction
 
 Kind = Literal["pure", "zcdp", "approx"]
@@ -106,7 +106,17 @@ class Budget:
         self._same_kind(other)
         return self.amount <= other.amount and self.delta <= other.delta
 
+    if not TYPE_CHECKING:  # or every attribute would seem to exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            own = {"epsilon": "amount, and delta", "rho": "amount"}
+            raise no_attribute(self, name, own)
+
     def _same_kind(self, other: Budget) -> None:
+        if not isinstance(other, Budget):
+            raise InvalidArgument(
+                f"a budget goes with budgets, such as modicum.pure(1), got {other!r}"
+            )
         if self.kind != other.kind:
             raise InvalidArgument(
                 f"budgets of kind {self.kind!r} and {other.kind!r} cannot be combined; "
@@ -207,6 +217,7 @@ def zcdp(rho: Number) -> Budget:
     return Budget(ZCDP_KIND, _positive(rho, "rho"))
 
 
+@says_how("approx(1, '1e-6')")
 def approx(epsilon: Number, delta: Number) -> Budget:
     """Approximate (ε, δ)-differential privacy.
 

@@ -34,6 +34,11 @@ class Unit:
         all of them.
     groups : int
         With ``combine``, the most groups in which a person has a record; see `in_groups`.
+
+    Examples
+    --------
+    >>> unit_of("patient").column, str(unit_of(rows=3))
+    ('patient', 'one person with at most 3 rows')
     """
 
     rows: int = 1
@@ -211,5 +216,8 @@ def unit_of(
 def checked_unit(unit: Unit | None) -> Unit:
     """The unit that the caller gave, by default one row."""
     if unit is not None and not isinstance(unit, Unit):
-        raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
+        raise InvalidArgument(
+            "unit must come from modicum.unit_of, such as unit_of('person_id', max_rows=5), got "
+            f"{unit!r}"
+        )
     return Unit() if unit is None else unit

@@ -14,12 +14,27 @@ from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
+
+from modicum.errors import no_attribute, says_how
+from modicum.status import USABLE
 
 if TYPE_CHECKING:
     from modicum.privacy.event import Event
     from modicum.publishing.rounding import Base, Digits
     from modicum.publishing.table import PublishedTable
+
+DRAWS = says_how("plot(most=20)", kind="what is released says how it is drawn")
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("ci", "error", "margin", "se", "std", "stderr"), "interval(), half_width of it"
+    ),
+    **dict.fromkeys(("lower", "upper"), "interval() has both ends"),
+    **dict.fromkeys(("cost", "delta", "epsilon", "rho"), "print it, it says what it cost"),
+    **dict.fromkeys(("hist", "bar", "show"), "plot() draws it"),
+    "value": "frame() has all of them",
+    "round": "round(release, 2), or publish(digits=2)",
+}  # of what other libraries have, and what is here
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +66,38 @@ class AnswerRows:
     terms: Mapping[str, object]
     make: Callable[[Mapping[str, Sequence[Any]]], Any]
 
+    @property
+    def what(self) -> str:
+        """What each number is, without the columns that its labels are of."""
+        by: Any = self.terms.get("by", ())
+        return self.title.removesuffix(f" by {by if isinstance(by, str) else ', '.join(by)}")
+
+    @property
+    def usable(self) -> list[bool]:
+        """Whether each number can be used."""
+        return [code in USABLE for code in self.codes]
+
+
+def common_terms(several: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Join the terms of several releases; what differs between them is a list of each once.
+
+    Examples
+    --------
+    >>> common_terms([{"unit": "one row", "code": "ok"}, {"unit": "one row", "code": "partial"}])
+    {'unit': 'one row', 'code': ['ok', 'partial']}
+    """
+    terms: dict[str, object] = {}
+    for name in dict.fromkeys(name for each in several for name in each):
+        found = {repr(each[name]): each[name] for each in several if name in each}
+        terms[name] = [*found.values()] if len(found) > 1 else next(iter(found.values()))
+    return terms
+
 
 class Publishable:
-    """A record that can be published: it has :meth:`publish`, made of its :class:`AnswerRows`."""
+    """A record that can be published, drawn and shown, all of its :class:`AnswerRows`."""
 
     __slots__ = ()
+    _internal: ClassVar[frozenset[str]] = frozenset({"answers", "terms"})
 
     @abstractmethod
     def answers(
@@ -111,6 +153,7 @@ class Publishable:
         record: Self = import_module("modicum.serialise").of_json(text, cls)
         return record
 
+    @says_how("publish(digits=2)", round="digits=2", decimals="digits=2", confidence="level=0.9")
     def publish(
         self,
         *,
@@ -337,3 +380,60 @@ class Publishable:
         """What a notebook shows."""
         text: str = import_module("modicum.publishing.html").record_html(self.answers())
         return text
+
+    def frame(self) -> Any:
+        """Return a table with the columns of labels, value, lower, upper (95 %) and usable.
+
+        It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
+        PyArrow, or pandas). Data of any other kind get a list of dicts.
+        """
+        found = self.answers()
+        ends = {"value": found.values, "lower": found.lower, "upper": found.upper}
+        return found.make({**found.labels, **ends, "usable": found.usable})
+
+    @DRAWS
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        level: float = 0.95,
+        tail: float | Literal["auto"] | None = "auto",
+        most: int = 40,
+    ) -> Any:
+        """Draw every number as a point with its interval, the largest on top.
+
+        Only released numbers are drawn, so it costs nothing. It needs ``modicum[plot]``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+        level, tail
+            Of the intervals, as for ``interval()``.
+        most : int
+            How many numbers are shown at most: those with the largest values. The title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+            With a title and names of its axes, which can be changed. A number that cannot be used
+            is a cross, and an interval that goes on beyond the axis ends in an arrow.
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, or for an argument that cannot be used.
+        """
+        plots = import_module("modicum.publishing.plots")
+        return plots.ranked(plots.drawn(self.answers(level, tail)), ax, most)
+
+    def __dir__(self) -> list[str]:
+        """Names that a user needs; the others can be reached too."""
+        kinds = type(self).__mro__
+        hidden = {name for kind in kinds for name in kind.__dict__.get("_internal", ())}
+        return [name for name in dir(type(self)) if name[0] != "_" and name not in hidden]
+
+    if not TYPE_CHECKING:  # or every attribute would seem to exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, _ELSEWHERE)

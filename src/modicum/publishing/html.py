@@ -22,6 +22,12 @@ _RULE = "border-bottom:1px solid currentColor"
 _FACTS = "margin:.4em 0;border-collapse:collapse;border:0;background:none"
 
 
+class Markup(str):
+    """A text that is HTML already."""
+
+    __slots__ = ()
+
+
 def escaped(text: object) -> str:
     """Write text for HTML; what turns the direction of writing is shown as �.
 
@@ -30,6 +36,8 @@ def escaped(text: object) -> str:
     >>> escaped('<b> & "x"')
     '&lt;b&gt; &amp; &quot;x&quot;'
     """
+    if isinstance(text, Markup):
+        return text
     return "".join(_ESCAPED.get(each, each) for each in plain_text(str(text)))
 
 
@@ -60,21 +68,26 @@ def interval(lower: float, upper: float) -> str:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int, caption: str = ""
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    labels: int,
+    words: int = 0,
+    caption: str = "",
 ) -> str:
-    """Write a table; the first columns are labels, the others numbers."""
+    """Write a table: the first columns are labels, the next ones words, the others numbers."""
     said = f"<caption style='text-align:left'>{escaped(caption)}</caption>" if caption else ""
-    body = "".join(f"<tr>{_line(row, labels, 'td')}</tr>" for row in rows)
+    body = "".join(f"<tr>{_line(row, labels, words, 'td')}</tr>" for row in rows)
     return (
         f"<table style='{_FACTS};font-variant-numeric:tabular-nums'>{said}"
-        f"<thead><tr>{_line(head, labels, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+        f"<thead><tr>{_line(head, labels, words, 'th')}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
-def _line(cells: Sequence[str], labels: int, tag: str) -> str:
+def _line(cells: Sequence[str], labels: int, words: int, tag: str) -> str:
     found = []
     for place, cell in enumerate(cells):
-        side = "left" if place < labels else "right"
+        side = "left" if place < labels + words else "right"
         scope = " scope='col'" if tag == "th" else ""
         name, weight = tag, ""
         if tag == "td" and place < labels:
@@ -94,6 +107,27 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
         for name, words in pairs
     )
     return f"<table style='{_FACTS}'><tbody>{lines}</tbody></table>"
+
+
+def paragraph(text: str) -> str:
+    """Write a sentence."""
+    return f"<p style='margin:.4em 0'>{escaped(text)}</p>"
+
+
+def folded(title: str, inner: str) -> str:
+    """Write HTML that is shown once its title is clicked."""
+    return f"<details><summary>{escaped(title)}</summary>{inner}</details>"
+
+
+def bar(share: float, words: str) -> str:
+    """Write a share as a bar that is filled from the left, and what it is in words."""
+    filled = 100 * min(max(share, 0.0), 1.0)
+    return (
+        f"<div role='img' aria-label='{escaped(words)}' style='width:20em;max-width:100%;"
+        "height:.7em;margin:.4em 0;border:1px solid currentColor;border-radius:.35em;"
+        f"overflow:hidden'><div style='width:{filled:.4g}%;height:100%;"
+        "background:currentColor;opacity:.45'></div></div>"
+    )
 
 
 def card(title: str, *parts: str) -> str:
@@ -172,10 +206,11 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def _range(ends: Any) -> str:
-    """Write a range, or several of different groups."""
-    if ends and isinstance(ends[0], Sequence):
-        return f"{len(ends)} ranges, one for each group"
-    return interval(*map(float, ends))
+    """Write a range, or several of different numbers."""
+    several = [each for each in ends if isinstance(each, Sequence)]
+    if len(several) > 1:
+        return f"{len(several)} different ranges"
+    return interval(*map(float, several[0] if several else ends))
 
 
 def _each(value: object) -> Sequence[Any]:

@@ -1,4 +1,4 @@
-"""A page of HTML that needs nothing else: no network, no fonts, no scripts; for screen and print.
+"""A page of HTML that needs nothing else: no network, no fonts; for screen and print.
 
 Its colours have a contrast of at least 4.5 on both backgrounds, and change with the reader's
 choice of light or dark. Parts of the body are HTML already: what comes from elsewhere is escaped by
@@ -7,6 +7,8 @@ whoever writes it.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from string import Template
@@ -70,15 +72,13 @@ figure,tr,dl,.warn,.sign{break-inside:avoid}.scroll{overflow:visible}details{dis
 SIGNED = ("date", "name", "signature")
 """What belongs on the lines at the end of a page."""
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # browsers keep to it
-
 _PAGE = Template("""\
 <!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="generator" content="modicum $version">
 <link rel="icon" href="data:,">
 <title>$title</title>
@@ -89,24 +89,37 @@ _PAGE = Template("""\
 $body
 </main>
 <script type="application/json" id="record">$record</script>
-</body>
+$script</body>
 </html>
 """)
 
 
-def page(title: str, body: Iterable[str], *, record: Mapping[str, object], style: str = "") -> str:
+def page(
+    title: str,
+    body: Iterable[str],
+    *,
+    record: Mapping[str, object],
+    style: str = "",
+    script: str = "",
+) -> str:
     """Write a whole page; ``record`` is in it as data, for programs, and ``style`` more rules.
 
-    Browsers run no block of that type, and no text ends it early: no < is written in it.
+    Browsers run no block of that type, and no text ends it early: no < is written in it. The page's
+    policy lets a browser run this ``script`` and no other, and load nothing at all.
     """
     text = json.dumps(record, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    if script:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'"
     return _PAGE.substitute(
         title=escaped(title),
         version=escaped(VERSION),
-        policy=_POLICY,
         style=(_STYLE + style).strip(),
         body="\n".join(body),
         record=text,
+        policy=policy,
+        script=f"<script>{script}</script>\n" if script else "",
     )
 
 

@@ -5,6 +5,13 @@ passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count`
 ``median`` and so on, and the methods of :class:`modicum.Curator`, take the same arguments.
 
 A query function is part of the chapter of its statistic, which is imported when it is first used.
+
+>>> import modicum as mo
+>>> curator = mo.Curator([30.0, 40.0, 50.0] * 1000, budget=mo.pure(1))
+>>> rows, age = mo.query.count(epsilon="0.2"), mo.query.mean(within=(0, 120), epsilon="0.8")
+>>> answers = curator.release(rows=rows, age=age)
+>>> 39 < answers["age"].value < 41
+True
 """
 
 from collections.abc import Sequence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
@@ -19,6 +19,21 @@ from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """How groups answer a query together: what all records tell first, each group, and after it.
+
+    ``find`` starts the steps of all records together, given the event one row may cost and the
+    number of groups; they spend a part of it. ``begin`` starts those of one group, given what was
+    found and what is left for it. ``finish`` gets the estimates of all groups, which are released,
+    and changes them by post-processing.
+    """
+
+    find: Callable[[Event, int], Steps[Any]]
+    begin: Callable[[Any, Event], Steps[Any]]
+    finish: Callable[[Any, Sequence[Any]], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,8 @@ class Query(Generic[R_co]):
     begin_of_persons : callable or None
         The same where all rows of a person are one record, given what a person may cost; see
         :meth:`for_unit`.
+    pooling : Pooling or None
+        How groups share what is alike, if they do.
     release : type of Record
         The type of its release.
     options : object
@@ -54,6 +71,14 @@ class Query(Generic[R_co]):
     rho : Fraction or None
         If the budget is (ε, δ), and what is drawn is ρ-zCDP, which implies it; see
         :meth:`of_width`.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> query = mo.query.mean(within=(0, 120), epsilon="0.5")
+    >>> curator = mo.Curator([30.0, 40.0, 50.0] * 1000, budget=mo.pure(1))
+    >>> 39 < curator.release(age=query)["age"].value < 41
+    True
     """
 
     statistic: str
@@ -71,6 +96,7 @@ class Query(Generic[R_co]):
     begin_of_persons: Callable[[Event], Steps[Estimate[R_co]]] | None = field(
         default=None, repr=False
     )
+    pooling: Pooling | None = field(default=None, repr=False)
 
     def for_unit(self, unit: Unit) -> Self:
         """The query as it is answered for a unit; one about a population may be refused."""
@@ -81,7 +107,7 @@ class Query(Generic[R_co]):
             )
         if not unit.whole or self.begin_of_persons is None:
             return self
-        return replace(self, begin=self.begin_of_persons)
+        return replace(self, begin=self.begin_of_persons, pooling=None)
 
     @property
     def event(self) -> Event:

@@ -100,3 +100,16 @@ def reading(
         else:
             step = replace(step, records=step.records * records)
         received = yield step
+
+
+def labelled(prefix: str, steps: Steps[T]) -> Steps[T]:
+    """Carry out the steps of an estimator with a prefix to the names of its draws."""
+    received = None
+    while True:
+        try:
+            step = steps.send(received)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        received = (
+            yield step if isinstance(step, Reads) else replace(step, label=prefix + step.label)
+        )

@@ -13,6 +13,7 @@ False`` is false, ``missing or True`` is true. True is 1, false 0.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -125,15 +126,18 @@ def parse(text: str) -> Expression:
     ([1.0, 0.5, nan], [True, False, False])
     """
     if not isinstance(text, str):
-        raise InvalidArgument(f"an expression must be text, got {type(text).__name__}")
+        raise InvalidArgument(
+            f'an expression must be text, such as "age >= 18", got {type(text).__name__}'
+        )
     if len(text) > _LONGEST:
         raise InvalidArgument(f"an expression has at most {_LONGEST:,} characters")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        equal = "; equal is ==" * bool(re.search(r"(?<![=!<>])=(?!=)", text))
         raise InvalidArgument(
             f"{text!r} is not an expression such as \"age >= 18 and region == 'North'\"; a column "
-            "whose name is not a plain word is written col('its name')"
+            f"whose name is not a plain word is written col('its name'){equal}"
         ) from None
     leaves: dict[Leaf, None] = {}
     values = _Parser(text, leaves).number(tree)

@@ -286,6 +286,17 @@ class GroupReader(Sensitive):
         return [summary(group, ask) for group, ask in reads]
 
 
+class GroupsTogether:
+    """Reads the records of all groups of a reader as those of one table [pooled.1]."""
+
+    def __init__(self, reader: GroupReader) -> None:
+        self._reader = reader
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        """Compute reductions in one pass."""
+        return self._reader.read_together(reads, entropy)
+
+
 class _Route:
     """The rows of one group on their way to its accumulators, many at a time."""
 

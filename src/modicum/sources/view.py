@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from modicum.errors import InvalidArgument
 from modicum.sources.expressions import Expression, parse
 
 
@@ -26,6 +27,15 @@ class View:
     condition: str | None
     columns: tuple[tuple[str, str], ...] = ()
     joined: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a condition or an expression that is no text, such as a column of truths."""
+        given: tuple[object, ...] = (self.condition, *(text for _, text in self.columns))
+        for each in given:
+            if each is not None and not isinstance(each, str):
+                raise InvalidArgument(
+                    f'an expression must be text, such as "age >= 18", got {type(each).__name__}'
+                )
 
     @property
     def joint(self) -> str | None:

@@ -58,6 +58,8 @@ from modicum.statistics.outside import (
 )
 from modicum.statistics.pairs import WEIGHTS_HELP, weighted
 from modicum.statistics.person_mean import mean_of_persons
+from modicum.statistics.pooled import find_pool, mean_in_pool
+from modicum.statistics.pooled_law import PooledErrorModel
 from modicum.statistics.population import (
     Deviations,
     Squares,
@@ -66,6 +68,7 @@ from modicum.statistics.population import (
     part_for_squares,
 )
 from modicum.statistics.search import SearchResult, locate_data
+from modicum.statistics.shrinkage import shrunk
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     BOTH_SAMPLES,
@@ -355,6 +358,7 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
         of_persons=mean_of_persons,
+        pooled=spec.PooledWay(find_pool, mean_in_pool, shrunk),
     ),
     SUBSET_MEAN,
     BOUNDED_MEAN,
@@ -379,6 +383,6 @@ True""",
             sampled=True,
             without=("weights",),
         ),
-        error_model=(MeanErrorModel, SingleValueErrorModel),
+        error_model=(MeanErrorModel, SingleValueErrorModel, PooledErrorModel),
     ),
 )

@@ -125,6 +125,7 @@ STATISTICS = (
 >>> 1 < found.error < 100
 True""",
             truth=true_location,
+            slow=True,
             sampled=True,
             note="The synthetic data have it where the sum of a score is 0, or in the middle of "
             "level 0 of\nboundaries, which are asked for tables as large as planned.",

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +23,19 @@ from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.noise_sums import sum_tail
+from modicum.statistics.quantile_ranks import (
+    OWN,
+    SIDE,
+    CombinedNoise,
+    PlaceCounts,
+)
 
-MARGIN = 1.0  # standard deviations by which an edge is further than the noise alone asks for
-ALONE = 2.0  # the same, of an edge without another one after it
-CLOSE = 3.0  # times as far is the middle to the next point, at most, where there is one edge
-FURTHER = 3  # times as far is the next edge, in case that this is not enough
+MARGINS = (0.5, 1.6, 4.0, 30.0)  # standard deviations by which edges are further than noise asks
+STRAY = 4.0  # standard deviations of a number of records that are not by chance
+SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
 UNEVEN = 3.0  # times as many records as expected, or fewer: a point is not moved
 ROUND = 1000  # steps: a multiple of so many, or of ten times as many, is a common value
-_NEAREST = 0.48  # share of the nearest edge in what may go wrong, about
+_FURTHEST = 1e9  # records to an edge, where no rank is ever sure
 _UNSURE = 1.5  # standard deviations of noise that never tell a rank
 
 Floats = NDArray[np.float64]
@@ -71,14 +75,16 @@ class CellCounts:
     """Noisy counts of the records between edges, each with ``noise``.
 
     A cell holds the integers from one edge to the one before the next; the first and the last one
-    reach to the ends of the range. ``least``: records that there should be, so that no quantile is
-    lost.
+    reach to the ends of the range, and one between equal edges is empty. ``least``: records that
+    there should be, so that no quantile is lost. ``first``: counts between the places of the
+    points, drawn before; then there are edges on both sides of each.
     """
 
     edges: tuple[int, ...]
     cells: tuple[int, ...]
     noise: Noise
     least: float
+    first: PlaceCounts | None = None
 
     @property
     def total(self) -> int:
@@ -91,21 +97,77 @@ class CellCounts:
     def intervals(
         self, lattice: Lattice, qs: Sequence[Fraction], points: Sequence[int], level: float
     ) -> Intervals:
-        """[quantiles.17] The nearest edges that are beyond each quantile for sure; else the range.
+        """Return ends that are beyond each quantile for sure; else the range.
 
-        No q-quantile is below an edge if fewer than q n records are, and none is on or above it if
-        more than q n are.
+        [quantiles.17], and first [quantiles.20] where there are edges for it. No q-quantile is
+        below an edge if fewer than q n records are, and none is on or above it if more than q n
+        are.
         """
         lower, upper = np.full(len(qs), lattice.lo), np.full(len(qs), lattice.hi)
         for i, (q, point) in enumerate(zip(qs, points, strict=True)):
             own, alpha = bisect_right(self.edges, point), (1 - level) / len(qs)
-            below = self._surely(range(own - 1, -1, -1), float(q), own, alpha)
-            above = self._surely(range(own, len(self.edges)), float(q), own, alpha)
+            below = above = None
+            if self.first is not None:
+                place = self.first.places[i]
+                below, above = self._around(self.first, q, place, alpha)
+                own, alpha = OWN * place + SIDE + 1, alpha * SPARE  # a moved point may be elsewhere
+            if below is None:
+                below = self._surely(range(own - 1, -1, -1), float(q), own, alpha)
+            if above is None:
+                above = self._surely(range(own, len(self.edges)), float(q), own, alpha)
             if below is not None:
-                lower[i] = max(lattice.lo, (self.edges[below] - 0.5) * lattice.step)
+                edge = min(self.edges[below], point)
+                lower[i] = max(lattice.lo, (edge - 0.5) * lattice.step)
             if above is not None:
-                upper[i] = min(lattice.hi, (self.edges[above] - 0.5) * lattice.step)
+                edge = max(self.edges[above], point + 1)
+                upper[i] = min(lattice.hi, (edge - 0.5) * lattice.step)
         return Intervals(lower, upper)
+
+    def _around(
+        self, first: PlaceCounts, q: Fraction, place: int, alpha: float
+    ) -> tuple[int | None, int | None]:
+        """[quantiles.20] Return the edges of a place that are beyond a quantile for sure.
+
+        Each is asked about only if all further ones are sure. Both sides have all of ``alpha``,
+        less what is spent elsewhere, if there are surely records between the nearest edges.
+        """
+        middle, law = OWN * place + SIDE, self._law(first, q, place)
+        spread = self.noise.sum_bound(((1.0, 2),), alpha * SPARE)
+        some = self.cells[middle] + self.cells[middle + 1] > spread
+        each = alpha * (1 - 2 * SPARE) / (1 if some else 2)
+        rank = self.rank(first, q, place)
+        below, above = (self._end(law.sure(side, each), middle, side, rank) for side in (-1, 1))
+        return below, above
+
+    def _end(self, sure: tuple[float, ...], middle: int, side: int, rank: float) -> int | None:
+        """Return the nearest edge on a side of a place that all further ones are as sure as.
+
+        Edges that are equal are one, the nearest of them.
+        """
+        found, away = None, side * rank + sum(self._beside(middle, side))
+        for k, cell in reversed(list(enumerate(self._beside(middle, side), 1))):
+            edge = middle + side * k
+            if self.edges[edge] != self.edges[edge - side] or k == 1:
+                if away < sure[k - 1]:
+                    return found
+                found = edge
+            away -= cell
+        return found
+
+    def _beside(self, middle: int, side: int) -> tuple[int, ...]:
+        """Return the cells from a place to its outermost edge on a side."""
+        if side < 0:
+            return self.cells[middle - SIDE + 1 : middle + 1][::-1]
+        return self.cells[middle + 1 : middle + 1 + SIDE]
+
+    def _law(self, first: PlaceCounts, q: Fraction, place: int) -> CombinedNoise:
+        return CombinedNoise(first.noise, self.noise, q, place, len(first.cells) - 1)
+
+    def rank(self, first: PlaceCounts, q: Fraction, place: int) -> float:
+        """[quantiles.19] Noisy number of records below a place, less q n, from both counts."""
+        weight = self._law(first, q, place).weight
+        excess = float(self._excess(float(q))[OWN * place + SIDE])
+        return weight * first.excess(q, place) + (1 - weight) * excess
 
     def _surely(self, edges: Iterable[int], q: float, own: int, alpha: float) -> int | None:
         """Return the first of the edges on one side that is beyond a quantile for sure.
@@ -128,22 +190,43 @@ class CellCounts:
         found: Floats = upto[:-1] - q * upto[-1]
         return found
 
-    def moved(self, q: Fraction, point: int, variance: float, expected: float) -> int:
-        """[quantiles.18] Move a point within its cell to where the counts see the quantile.
+    def moved(
+        self, lattice: Lattice, q: Fraction, at: PointPlace, place: int, variance: float
+    ) -> int:
+        """[quantiles.18] Return where the counts see a quantile whose point is at a place.
 
-        ``variance`` is that of its rank, and ``expected`` the records a step around it.
+        ``variance`` is that of the point's rank. Cells are gone through from the place on, up to
+        where as many records are as the point seems to be off. Where they are not as many as the
+        points let expect, values are equal, and the found one is a decimal of few digits.
         """
-        own = bisect_right(self.edges, point)
-        if not 0 < own < len(self.edges):
-            return point
-        start, stop = self.edges[own - 1 : own + 1]
-        held, about = self.cells[own], expected * (stop - start)
-        if not about / UNEVEN <= held <= about * UNEVEN:
-            return point
-        rank = float(self._excess(float(q))[own - 1]) + held * (point - start) / (stop - start)
-        noise = RankNoise(self.noise, float(q), own, len(self.cells)).variance
-        steps = rank * variance / (variance + noise) * (stop - start) / held
-        return min(max(point - round(steps), start), stop - 1)
+        if self.first is None or not at.records:
+            return at.value
+        middle = OWN * place + SIDE
+        law, rank = self._law(self.first, q, place), self.rank(self.first, q, place)
+        side, left = (-1 if rank > 0 else 1), abs(rank) * variance / (variance + law.variance(0))
+        bounds = (lattice.first, *self.edges, lattice.last + 1)
+        widths = [b - a for a, b in pairwise(bounds)]
+        inner = range(middle - SIDE + 2, middle + SIDE)
+        uneven = is_round(lattice, at.value) or at.first < at.last
+        for k in inner:
+            known = at.records * widths[k]
+            uneven |= abs(self.cells[k] - known) > STRAY * math.sqrt(known + self.noise.variance)
+        near = sum(widths[middle : middle + 2])
+        density = max(sum(self.cells[middle : middle + 2]), 1) / near
+        for k in range(middle, -1, -1) if side < 0 else range(middle + 1, len(widths)):
+            records = expected = density * widths[k]
+            if uneven or k not in inner:
+                uneven, records = uneven or k not in inner, float(self.cells[k])
+            else:
+                trusted = expected / (expected + self.noise.variance)
+                records += (self.cells[k] - expected) * trusted
+            if left <= records and widths[k]:
+                steps = round(left / max(records, 1.0) * widths[k])
+                start, stop = bounds[k : k + 2]
+                found = min(max(stop - steps if side < 0 else start + steps, start), stop - 1)
+                return roundest(lattice, found, (start, stop)) if uneven else found
+            left -= max(records, 0.0)
+        return at.value
 
 
 def is_round(lattice: Lattice, point: int) -> bool:
@@ -154,6 +237,24 @@ def is_round(lattice: Lattice, point: int) -> bool:
     unit = Fraction(10) ** math.ceil(math.log10(ROUND * lattice.step))
     value = point * Fraction(lattice.step)
     return 2 * abs(value - round(value / unit) * unit) <= lattice.step
+
+
+def roundest(lattice: Lattice, near: int, ends: tuple[int, int]) -> int:
+    """Return the decimal of the fewest digits between ends, the nearest if there are several.
+
+    It may be the lower end, and not the upper one.
+
+    >>> roundest(Lattice.within((0, 100), step=0.001), 16_400, (16_300, 18_400))
+    17000
+    """
+    step, (start, stop) = Fraction(lattice.step), ends
+    unit = Fraction(10) ** (1 + math.ceil(math.log10((stop - start) * step)))
+    while True:
+        low, high = math.ceil(start * step / unit), math.floor((stop - 1) * step / unit)
+        value = round(min(max(round(near * step / unit), low), high) * unit / step)
+        if low <= high and start <= value < stop:
+            return value
+        unit /= 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,68 +313,65 @@ def edges_around(
     qs: Sequence[Fraction],
     places: Sequence[PointPlace],
     variances: Sequence[float],
+    first: PlaceCounts,
     noise: Noise,
     level: float,
 ) -> tuple[int, ...]:
-    """[quantiles.16] PointPlace edges so far from the points that counts will tell them beyond.
+    """[quantiles.16] Place edges around each place, so far that counts will tell them beyond.
 
-    ``variances`` are those of the ranks of the points. There are several places. How far an edge
-    has to be depends on the number of cells, and that on how far it is.
+    ``variances`` are those of the ranks of the points, and ``noise`` is that of the counts. None is
+    beyond the middle between two places; there are several.
     """
-    cells, alpha = 2 * len(places) + 1, (1 - level) / len(qs)
-    edges: tuple[int, ...] = ()
-    for _ in range(2):
-        ranks = [
-            _reaches(RankNoise(noise, float(q), _middle(q, cells), cells), alpha, variance)
-            for q, variance in zip(qs, variances, strict=True)
-        ]
-        edges = _inside(lattice, _around(places, ranks))
-        cells = max(3, len(edges) + 1)
-    return edges
+    values = [at.value for at in places]
+    middles = [(a + b + 1) // 2 for a, b in pairwise(values)]
+    ends = zip((lattice.first, *middles), (*middles, lattice.last), strict=True)
+    alpha, edges = (1 - level) / len(qs) * (1 - 2 * SPARE), list[int]()
+    for i, (at, (low, high)) in enumerate(zip(places, ends, strict=True)):
+        centre, left = at.value, variances[at.first]
+        whole = at.first < at.last or is_round(lattice, at.value) or not at.records
+        if not whole:
+            centre, left = _centred(first, qs[at.first], i, at, left)
+        below, above = (
+            _steps(CombinedNoise(first.noise, noise, qs[k], i, len(places)), side, alpha, left, at)
+            for side, k in ((-1, at.first), (1, at.last))
+        )
+        if whole:
+            below[0] = above[0] = 0
+        edges += [max(low, min(centre - step, at.value)) for step in reversed(below)]
+        edges.append(at.value)
+        edges += [min(high, max(centre + step, at.value) + 1) for step in above]
+    return tuple(edges)
+
+
+def _steps(
+    law: CombinedNoise, side: int, alpha: float, variance: float, at: PointPlace
+) -> list[int]:
+    """Return distances of the edges on one side, the nearest first.
+
+    The nearest edge is mostly sure, the next one nearly always; ``variance`` is that of the rank at
+    their centre.
+    """
+    sure = law.sure(side, alpha)
+    ranks = [
+        rank + margin * math.sqrt(law.variance(cells) + variance)
+        for cells, (rank, margin) in enumerate(zip(sure, MARGINS, strict=True), 1)
+    ]
+    return [round(min(rank, _FURTHEST) / (at.records or 1)) for rank in ranks]
+
+
+def _centred(
+    first: PlaceCounts, q: Fraction, place: int, at: PointPlace, variance: float
+) -> tuple[int, float]:
+    """Return where the first counts see a quantile, and the variance of the rank there.
+
+    A rank that is further off than the noise explains is of equal records, or of a gap.
+    """
+    excess, noise = first.excess(q, place), first.variance(q, place)
+    if abs(excess) > 2 * STRAY * math.sqrt(variance + noise):
+        return at.value, variance
+    known = variance / (variance + noise)
+    return at.value - round(excess * known / at.records), known * noise
 
 
 def _inside(lattice: Lattice, edges: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted({edge for edge in edges if lattice.first < edge <= lattice.last}))
-
-
-def _both(value: int, steps: int) -> tuple[int, int]:
-    """Return edges so many steps below and above an integer."""
-    return value - steps, value + 1 + steps
-
-
-def _middle(q: Fraction, cells: int) -> int:
-    return min(max(1, round(q * cells)), cells - 1)
-
-
-def _reaches(noise: RankNoise, alpha: float, variance: float) -> tuple[float, float]:
-    """Ranks from a point to an edge beyond its quantile, if another one follows and if it is alone.
-
-    Counts tell mostly, and nearly always, that it is beyond.
-    """
-    sure = NormalDist().inv_cdf(1 - _NEAREST * alpha) * math.sqrt(noise.variance)
-    missed = math.sqrt(noise.variance + variance)
-    return sure + MARGIN * missed, sure + ALONE * missed
-
-
-def _around(places: Sequence[PointPlace], ranks: Sequence[tuple[float, float]]) -> Iterator[int]:
-    """Go through edges at such distances from the place of each quantile.
-
-    Two on a side, or one where the next point is near; none is beyond the middle between two
-    places. Where points are equal many records are as well, so there are edges on both sides.
-    """
-    for i, at in enumerate(places):
-        if at.first < at.last:
-            yield from _both(at.value, 0)
-        for side, which in ((-1, at.first), (1, at.last)):
-            near, alone = (reach / at.records for reach in ranks[which])
-            steps = [round(near), round(FURTHER * near)]
-            if 0 <= i + side < len(places):
-                middle = (at.value + places[i + side].value + 1) // 2
-                room = abs(middle - _both(at.value, 0)[side > 0])
-                if room < CLOSE * alone:
-                    steps = [round(alone)]
-                if steps[0] > room:
-                    steps = []
-                    yield middle
-            for step in steps:
-                yield _both(at.value, step)[side > 0]

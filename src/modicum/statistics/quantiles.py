@@ -37,16 +37,19 @@ from modicum.statistics.bounds import Setting
 from modicum.statistics.quantile_cells import (
     CellCounts,
     edges_around,
-    is_round,
     places_of,
     plain_edges,
 )
 from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
+from modicum.statistics.quantile_ranks import PlaceCounts, place_of_each
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.summaries.order_statistics import WindowsSummary
 
-AMPLE_SHARE = Fraction(23, 32)  # of the points and the number of records; the rest counts cells
-FEW_SHARE = Fraction(9, 10)  # the same where records are few
+# Of the points and the number of records: where records are plenty, many, and few. The rest counts
+# cells.
+SHARES = (Fraction(7, 32), Fraction(18, 32), Fraction(9, 10))
+FIRST_SHARE = Fraction(15, 32)  # of what counts cells, for those before edges are placed
 TOO_LITTLE = Status(
     "few_records",
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
@@ -257,7 +260,7 @@ def _estimate(
     split, qs, level = BudgetSplit(event), options.qs, options.level
     here = Setting(column, lattice, split)
     several = len(qs) > 1
-    shares = [Fraction(1)] if level is None else [AMPLE_SHARE, FEW_SHARE][not several :]
+    shares = [Fraction(1)] if level is None else SHARES if several else SHARES[-1:]
     plans = [
         PointsPlan.of(here, qs, options.fine, share, counts=several and level is not None)
         for share in shares
@@ -276,24 +279,37 @@ def _count_cells(
     here: Setting, qs: tuple[Fraction, ...], drawn: DrawnPoints, level: float
 ) -> Steps[tuple[CellCounts, tuple[int, ...]]]:
     """[quantiles.3] Count the records around the points, and return also the points, moved."""
-    split, rest = here.split, here.split.rest()
+    split, first, variances = here.split, None, drawn.variances
     places = places_of(drawn.points, qs, drawn.count)
     edges = plain_edges(here.lattice, places)
     apart = drawn.ample and len(places) > 1
     if apart:
-        (noise,) = add_noise((0,), rest, sensitivity=1).noise
-        edges = edges_around(here.lattice, qs, places, drawn.variances, noise, level)
-    upto = [0, *map(drawn.windows.below, edges), drawn.windows.count]
-    cells = tuple(b - a for a, b in pairwise(upto))
-    mechanism = split.spend(add_noise(cells, rest, sensitivity=1))
+        between = _between(drawn.windows, [at.value for at in places])
+        part = split.share(FIRST_SHARE * split.left / split.total)
+        mechanism = split.spend(add_noise(between, part, sensitivity=1))
+        ranks = yield from draw("ranks", mechanism)
+        which = place_of_each([(at.first, at.last) for at in places])
+        first = PlaceCounts(ranks, mechanism.noise[0], which)
+        (noise,) = add_noise((0,), split.rest(), sensitivity=1).noise
+        edges = edges_around(here.lattice, qs, places, variances, first, noise, level)
+    cells = _between(drawn.windows, edges)
+    mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
-    counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least)
-    points = list(drawn.points)
-    for at in places:
-        if apart and at.first == at.last and not is_round(here.lattice, at.value):
-            spread = drawn.variances[at.first]
-            points[at.first] = counted.moved(qs[at.first], at.value, spread, at.records)
-    return counted, tuple(points)
+    counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
+    if not apart:
+        return counted, drawn.points
+    points = [
+        counted.moved(here.lattice, qs[k], at, i, variances[k])
+        for i, at in enumerate(places)
+        for k in range(at.first, at.last + 1)
+    ]
+    return counted, tuple(sorted(points))
+
+
+def _between(windows: WindowsSummary, edges: Sequence[int]) -> tuple[int, ...]:
+    """Numbers of records between edges."""
+    upto = [0, *map(windows.below, edges), windows.count]
+    return tuple(b - a for a, b in pairwise(upto))
 
 
 QUANTILES: spec.Row[QuantilesOption, ArrayRelease] = spec.Row(

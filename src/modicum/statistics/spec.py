@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
@@ -21,7 +21,7 @@ from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.event import Event
 from modicum.release import Estimate, Record, Release
-from modicum.runtime.query import Query
+from modicum.runtime.query import Pooling, Query
 from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.found_range import RangeNeeds, in_found_range, octaves_of
@@ -111,6 +111,19 @@ R_co = TypeVar("R_co", bound=Record, covariant=True)
 _Answer = Callable[[Any, Any, Event, Chosen], Steps[Estimate[R_co]]]
 
 
+class PooledWay(NamedTuple):
+    """How the default options of a row are answered for groups that share what is alike.
+
+    The parts are those of a :class:`~modicum.runtime.query.Pooling`; ``find`` has the place and the
+    lattice besides, ``begin`` the place, and what answers a group alone: within the lattice that
+    all groups found, and without it.
+    """
+
+    find: Callable[[Any, Lattice, Event, int], Steps[Any]]
+    begin: Callable[[Any, Any, Event, Callable[[Event], Steps[Any]]], Steps[Any]]
+    finish: Callable[[Any, Sequence[Any]], list[Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Row(Generic[Chosen, R_co]):
     """One way to answer one statistic; a statistic's first row is its default ``method``.
@@ -145,6 +158,7 @@ class Row(Generic[Chosen, R_co]):
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
     octaves_of: Callable[[Any], Read[OctaveSummary]] = octaves_of
     of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
+    pooled: PooledWay | None = None
 
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -164,8 +178,8 @@ class Row(Generic[Chosen, R_co]):
         if found and not self.finds_range:
             raise InvalidArgument(f"{where} needs within=(lowest, highest), a range known as tight")
 
-        def begin(answer: _Answer[Chosen, R_co], event: Event) -> Steps[Estimate[R_co]]:
-            def on(lattice: Lattice | None, event: Event) -> Steps[Estimate[R_co]]:
+        def begin(answer: Callable[..., Steps[Any]], event: Event) -> Steps[Any]:
+            def on(lattice: Lattice | None, event: Event) -> Steps[Any]:
                 return answer(place, lattice, event, options)
 
             if not found:
@@ -194,7 +208,38 @@ class Row(Generic[Chosen, R_co]):
             self.turn,
             population=options.population,
             begin_of_persons=of_persons,
+            pooling=self._pooling(begin, place, options, found=found),
         )
+
+    def _pooling(
+        self,
+        begin: Callable[[Callable[..., Steps[Any]], Event], Steps[Any]],
+        place: Any,
+        options: Chosen,
+        *,
+        found: bool,
+    ) -> Pooling | None:
+        """How groups share what is alike; a range is found by all of them together."""
+        way = self.pooled
+        if way is None or options != self.options[0]:
+            return None
+
+        def find(event: Event, groups: int) -> Steps[Any]:
+            def first(place: Any, lattice: Lattice, event: Event, _: Chosen) -> Steps[Any]:
+                return way.find(place, lattice, event, groups)
+
+            return begin(first, event)
+
+        def of_group(pool: Any, event: Event) -> Steps[Any]:
+            def alone(event: Event) -> Steps[Any]:
+                if pool.useful:
+                    return self.begin(place, pool.lattice, event, options)
+                return begin(self.begin, event)
+
+            estimate = yield from way.begin(place, pool, event, alone)
+            return replace(estimate, lattice=pool.lattice) if found and pool.useful else estimate
+
+        return Pooling(find, of_group, way.finish)
 
     def _in_found_limit(
         self, place: str | None, lattice: Lattice | None, event: Event, options: Chosen
@@ -218,7 +263,7 @@ class Planned:
     option of the question each of them shows; ``sampled``: the plan compares with the error that
     the data have as a sample; ``meaning`` is what the error is, if it is not an absolute one in the
     unit of the answer. ``note`` is for the documentation, and plans do not take the arguments
-    ``without``.
+    ``without``. A ``slow`` one takes seconds, so its page has fewer points.
     """
 
     noun: str
@@ -234,6 +279,7 @@ class Planned:
     meaning: str | None = None
     note: str = ""
     without: tuple[str, ...] = ()
+    slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +381,10 @@ def method_of(rows: Sequence[Row[Any, R_co]], method: str) -> Row[Any, R_co]:
 def column_name(column: object) -> str | None:
     """Check the name of a column; ``None`` stands for an array's values or a table's rows."""
     if column is not None and not isinstance(column, str):
-        raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
+        raise InvalidArgument(
+            f"column must be a column name, got {type(column).__name__}: ask for one column after "
+            "the other, or for all in one release()"
+        )
     return column
 
 
@@ -344,7 +393,9 @@ def column_names(columns: object) -> Columns:
     if columns is None:
         return Columns()
     if isinstance(columns, str) or not isinstance(columns, Sequence):
-        raise InvalidArgument(f"columns must be a list of names, got {type(columns).__name__}")
+        raise InvalidArgument(
+            f"columns must be a list of names, such as ['age', 'income'], got {columns!r}"
+        )
     names = tuple(columns)
     if not all(isinstance(name, str) for name in names):
         raise InvalidArgument("columns must be a list of names, each a text")

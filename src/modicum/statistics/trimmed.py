@@ -490,6 +490,7 @@ def _declared(
             ),
             command="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
             error=_level_error,
+            slow=True,
             shown={"trim": "trim"},
         ),
         error_model=(TrimmedErrorModel,),

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from modicum import query as ask
@@ -22,9 +23,11 @@ from modicum.privacy.event import Event, spent_on
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.explanation import Explanation
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.native import native_table
-from modicum.release import Release, Tail, note_text, view_line
+from modicum.publishing.text import note_text, view_line
+from modicum.release import Release, Tail
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 
@@ -308,6 +311,47 @@ class Description(Publishable):
             partial(native_table, engine=self.rows.engine),
         )
 
+    def plot(
+        self, ax: Any = None, *, level: float = 0.95, tail: Tail = "auto", most: int = 12
+    ) -> Any:
+        """Draw each column by itself: mean and quartiles, or the counts of labels.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, optional
+            Where to draw, one for each column; by default in a new figure.
+        level, tail
+            As for :meth:`Release.plot`.
+        most : int
+            How many columns, and labels of each, are shown at most. The last title says so.
+
+        Returns
+        -------
+        array of matplotlib Axes
+            One for each column.
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, or for an argument that cannot be used.
+        """
+        plots = import_module("modicum.publishing.plots")
+        points = plots.drawn(self.answers(level, tail))
+        chosen = {"mean", *QUARTILES}
+        pictures: list[tuple[str, Any]] = []
+        for column in self.columns:
+            places = [
+                place
+                for place, (of, what) in enumerate(points.labels)
+                if of == column and what in chosen
+            ]
+            of_column = replace(points.of(places, named=slice(1, None)), values_are=column)
+            pictures.append((column, partial(plots.named, of_column, most=most)))
+        for column, counts in self.labels.items():
+            pictures.append((column, partial(counts.plot, level=level, tail=tail, most=most)))
+        shown = pictures[: plots.checked_most(most)]
+        return plots.panels(shown, ax, points, left_out=len(pictures) - len(shown), alike=False)
+
     def _releases(self) -> Iterator[tuple[str | None, Sequence[str], Publishable]]:
         """Yield the column of each release, and names of its numbers."""
         yield None, ["rows"], self.rows
@@ -334,10 +378,11 @@ class Description(Publishable):
             "labels": {name: each.facts() for name, each in self.labels.items()},
         }
 
-    def explain(self) -> str:
-        """Describe every draw of every release."""
-        releases = [*self.numbers.values(), *self.labels.values()]
-        return "\n\n".join([str(self), *(each.explain() for each in releases)])
+    def explain(self) -> Explanation:
+        """Describe every draw of every release: a text, and tables in a notebook."""
+        labels = {f"labels of {name}": each for name, each in self.labels.items()}
+        parts = {name: each.explain() for name, each in {**self.numbers, **labels}.items()}
+        return Explanation.of_parts(self, (), parts, headed=False)
 
     def _of(self, what: str, column: str) -> tuple[Any, ...]:
         found = self.numbers.get(f"{what} {column}")

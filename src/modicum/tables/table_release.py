@@ -5,20 +5,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain
 from sys import float_info
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, MissingKey
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event, with_labels
-from modicum.publishing.answers import AnswerRows
+from modicum.publishing.answers import DRAWS, AnswerRows
 from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
+from modicum.publishing.text import aligned, note_text
 from modicum.release import (
     Estimate,
     Record,
@@ -26,7 +28,6 @@ from modicum.release import (
     TranscriptEntry,
     assumed_tail,
     check_confidence,
-    note_text,
     sealed,
 )
 from modicum.status import Status
@@ -114,6 +115,7 @@ class Crosstab(Record):
     (True, ['region', 'f', 'm', 'total'])
     """
 
+    _internal = frozenset({"selection"})
     error_model: TableErrorModel
     selection: tuple[TranscriptEntry, ...]
 
@@ -140,6 +142,8 @@ class Crosstab(Record):
     def __getitem__(self, key: Hashable) -> float:
         cells: Any = map(_bare, self.error_model.layout.keys)
         values: dict[Hashable, float] = dict(zip(cells, self._plain(self.by), strict=True))
+        if key not in values:
+            raise MissingKey(key, values)
         return values[key]
 
     def numbers(
@@ -253,6 +257,38 @@ class Crosstab(Record):
             functools.partial(native_table, engine=self.engine),
         )
 
+    @DRAWS
+    def plot(
+        self, ax: Any = None, *, level: float = 0.95, tail: Tail = "auto", most: int = 40
+    ) -> Any:
+        """Draw the cells: of two columns as a heat map, else as points, the largest on top.
+
+        Each number of a heat map has half of its interval under it; of more than 150 cells the bar
+        of colours says how wide the intervals are at most.
+
+        Parameters
+        ----------
+        ax, level, tail
+            As for :meth:`Release.plot <modicum.release.Release.plot>`.
+        most : int
+            How many labels, or points, are shown at most. The title says so.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InvalidArgument
+            Without matplotlib, or for an argument that cannot be used.
+        """
+        plots = import_module("modicum.publishing.plots")
+        points = plots.drawn(self.answers(level, tail))
+        cells = points.of(range(len(self.keys)))  # margins come after them
+        if len(self.by) == 2 and self.keys:
+            return plots.heat_map(cells, ax, *self.by, most)
+        return plots.ranked(cells, ax, most)
+
     def _rows(self, margin: Names) -> Iterator[tuple[Any, ...]]:
         found = self._sums(margin)
         for number, label in enumerate(found.labels):
@@ -338,7 +374,7 @@ class Crosstab(Record):
         for turned in (False, True) if len(self.by) == 2 else ():
             head, rows = self._wide(turned=turned)
             written = ([str(label), *map(_cell, cells)] for label, *cells in rows)
-            lines = _aligned([head, *written])
+            lines = aligned([head, *written])
             if len(lines) <= _ROWS and max(map(len, lines)) <= _WIDE:
                 return lines
         listed: list[list[str]] = []
@@ -350,7 +386,7 @@ class Crosstab(Record):
                 parts = dict(zip(margin, label, strict=True))
                 labels = [str(parts.get(name, TOTAL)) for name in self.by]
                 listed.append([*labels, _cell(value), f"[{lower:,.6g}, {upper:,.6g}]"])
-        lines = _aligned([[*self.by, "value", "95 % interval"], *listed])
+        lines = aligned([[*self.by, "value", "95 % interval"], *listed])
         more = len(self.keys) + sum(self.error_model.layout.sizes) - len(listed)
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more > 0 else [])]
 
@@ -477,7 +513,7 @@ class ValueCounts(Crosstab):
             ]
             for (key, count), share in shown[:_ROWS]
         ]
-        lines = _aligned([[*self.by, "count", "95 % interval", "share"], *listed])
+        lines = aligned([[*self.by, "count", "95 % interval", "share"], *listed])
         more = len(shown) - len(listed)
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more else [])]
 
@@ -505,16 +541,3 @@ def _cell(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write rows in columns: the first to the left, the others to the right."""
-    wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return [
-        "  "
-        + "  ".join(
-            f"{cell:<{width}}" if place == 0 else f"{cell:>{width}}"
-            for place, (cell, width) in enumerate(zip(row, wide, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

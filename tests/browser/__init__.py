@@ -1,0 +1,1 @@
+"""Every page in a browser: ``make test-browser``, with an installed Chromium."""
