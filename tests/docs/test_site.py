@@ -172,7 +172,7 @@ def wrong_calls(code: str) -> list[str]:
     """Names that are not there, and keywords that are not taken, of calls that can be looked up."""
     roots = {"mo": mo, "modicum": mo, "curator": mo.Curator}
     wrong = []
-    for call in ast.walk(ast.parse(code, mode="eval")):
+    for call in ast.walk(ast.parse(code.replace(", ...)", ")"), mode="eval")):
         if not isinstance(call, ast.Call):
             continue
         names, node = [], call.func
