@@ -19,9 +19,12 @@ def grouped(rng, n=3000, **options):
     return found, x[key == "a"].mean() - x[key == "b"].mean()
 
 
-def test_intervals_of_data_and_of_populations_cover() -> None:
+@pytest.mark.parametrize(
+    ("releases", "least"), [(30, 0.89), pytest.param(80, 0.92, marks=pytest.mark.slow)]
+)
+def test_intervals_of_data_and_of_populations_cover(releases, least) -> None:
     data, population, narrow = [], [], []
-    for k in range(80):
+    for k in range(releases):
         found, truth = grouped(np.random.default_rng([9, k]), population=True)
         between = found.difference("a", "b")
         lower, upper = between.interval()
@@ -30,8 +33,8 @@ def test_intervals_of_data_and_of_populations_cover() -> None:
         population.append(lower <= 3 <= upper)
         middle, half = (lower + upper) / 2, (upper - lower) / 2
         narrow.append(abs(middle - 3) <= 0.6 * half)
-    assert np.mean(data) > 0.92
-    assert np.mean(population) > 0.92
+    assert np.mean(data) > least
+    assert np.mean(population) > least
     assert np.mean(narrow) < 0.92
 
 

@@ -116,7 +116,7 @@ def test_what_was_meant(call: Callable[[], object], told: str) -> None:
 
 def test_other_names_are_still_unknown() -> None:
     curator = _curator()
-    for name in ("histogramm_of", "_repr_html_", "__array__"):
+    for name in ("histogramm_of", "_repr_png_", "__array__"):
         assert not hasattr(curator, name)
     with pytest.raises(AttributeError, match=r"a Curator has no 'zzz'$"):
         curator.zzz  # noqa: B018

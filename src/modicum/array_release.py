@@ -18,6 +18,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import AnswerRows
+from modicum.publishing.native import native_table
 from modicum.release import (
     ErrorModel,
     Estimate,
@@ -25,7 +26,6 @@ from modicum.release import (
     Tail,
     assumed_tail,
     check_confidence,
-    native_table,
     sealed,
 )
 from modicum.status import Status

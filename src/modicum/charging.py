@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
 from modicum.privacy.accountant import Filter, total
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
-from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import Charge, checked_name
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
@@ -24,6 +24,9 @@ from modicum.serialise import from_text, to_text
 from modicum.sources.base import Source
 from modicum.sources.reader import width_of
 from modicum.summaries.base import Columns
+
+if TYPE_CHECKING:
+    from modicum.privacy.ledger.book import Ledger
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -69,9 +72,12 @@ class LedgerAccountant:
     def __init__(self, ledger: Ledger | str, account: str | None, unit: Unit | None) -> None:
         if account is None:
             raise InvalidArgument("a ledger holds several accounts: name one with account=")
-        if not isinstance(ledger, Ledger | str):
+        kind: type[Ledger] = import_module("modicum.privacy.ledger.book").Ledger
+        if isinstance(ledger, str):
+            ledger = kind(ledger)
+        if not isinstance(ledger, kind):
             raise InvalidArgument(f"ledger must be a URL or a Ledger, got {type(ledger).__name__}")
-        self._ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        self._ledger = ledger
         self._name = checked_name(account, "an account's name")
         self.unit = self._ledger.account(self._name).unit
         if unit is not None and checked_unit(unit) != self.unit:

@@ -6,17 +6,15 @@ import os
 import threading
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from modicum.charging import accountant_for, fitted
 from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.group_answers import group_by
-from modicum.group_by import GroupBy
 from modicum.guard import Guard
 from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
-from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.publishing.html import card, facts
 from modicum.release import Record
@@ -27,6 +25,10 @@ from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import read_as
 from modicum.sources.view import View
 from modicum.tables.whole_table import WholeTable
+
+if TYPE_CHECKING:
+    from modicum.group_by import GroupBy
+    from modicum.privacy.ledger.book import Ledger
 
 R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -320,7 +322,9 @@ class Curator(Statistics, WholeTable):
         >>> curator.group_by("firm", key_budget=modicum.approx(1, "1e-6")).keys
         ('a', 'b')
         """
-        return group_by(self._guard, (by, *more), keys, key_budget, max_groups)
+        groups = import_module("modicum.group_answers")
+        found: GroupBy = groups.group_by(self._guard, (by, *more), keys, key_budget, max_groups)
+        return found
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 

@@ -11,9 +11,10 @@ from typing import Any, Generic, Self, TypeVar
 from modicum.array_release import ArrayRelease, written_end, written_label
 from modicum.difference import Difference
 from modicum.errors import InvalidArgument
-from modicum.privacy.event import Event
+from modicum.privacy.event import Event, with_labels
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.release import (
     AT_HAND,
@@ -24,7 +25,6 @@ from modicum.release import (
     check_confidence,
     chosen_interval,
     found_groups_words,
-    native_table,
     note_text,
     sealed,
     view_line,
@@ -49,6 +49,12 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
     selection: TranscriptEntry | None
     engine: str
     account: str
+
+    @property
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
+        drawn = () if self.selection is None else (self.selection.event,)
+        return with_labels(self.event, drawn)
 
     @property
     def usable(self) -> bool:

@@ -12,8 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, field
 from fractions import Fraction
-from importlib import import_module
-from importlib.util import find_spec
 from numbers import Real
 from sys import float_info
 from textwrap import fill
@@ -25,13 +23,13 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain, short
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
 Tail = float | Literal["auto"] | None
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
-_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def found_groups_words(most: int) -> str:
@@ -271,6 +269,11 @@ class Record(Publishable):
     groups_found: int | None = field(default=None, kw_only=True)
     population: bool = field(default=False, kw_only=True)
     view: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @property
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
+        return self.event
 
     @property
     def neighbours(self) -> str:
@@ -637,22 +640,3 @@ def _event_fields(event: Event) -> dict[str, object]:
 def note_text(head: str, words: str) -> str:
     """Write a note of a summary in lines below each other."""
     return fill(words, 96, initial_indent=head, subsequent_indent=" " * len(head))
-
-
-def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
-    """A table of the library that the data came in, of columns of one length.
-
-    It is a pandas, Polars or PyArrow table, as the engine is; for DuckDB one of PyArrow, or of
-    pandas; for any other engine a list of dicts.
-
-    Examples
-    --------
-    >>> native_table({"key": ["a", "b"], "value": [1.0, 2.0]}, "numpy")
-    [{'key': 'a', 'value': 1.0}, {'key': 'b', 'value': 2.0}]
-    """
-    if engine == "duckdb":
-        engine = next((each for each in ("pyarrow", "pandas") if find_spec(each)), engine)
-    if engine in _MAKERS:
-        return getattr(import_module(engine), _MAKERS[engine])(dict(columns))
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -39,6 +39,7 @@ QUESTIONS = {
     "ratio, ε": ask.ratio("x", "w", epsilon=1),
     "ratio, ρ": ask.ratio("x", "w", rho="0.5"),
 }
+WITH_LARGE = ("mean, ρ", "sum, ε", "ratio, ε")
 COUNTS = [(0,), (600,), (10**5,)]
 UNIT = 1023 - 1  # the octave of 1, among those of numbers other than 0
 VALUES = {
@@ -67,7 +68,12 @@ NOISY = {
     [
         *((question, FEW, 2) for question in QUESTIONS),
         *(pytest.param(each, POINTS, 2, marks=pytest.mark.slow) for each in QUESTIONS),
-        *((question, [*POINTS, *LARGE], 1) for question in QUESTIONS),
+        *(
+            pytest.param(
+                each, [*POINTS, *LARGE], 1, marks=[pytest.mark.slow] * (each not in WITH_LARGE)
+            )
+            for each in QUESTIONS
+        ),
     ],
 )
 def test_a_release_keeps_its_claim_for_a_row(question, points, records) -> None:

@@ -54,7 +54,13 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+SLOW = ("mean, ρ", "var, ρ")  # the same steps as in ε, and as those of a median
+
+
+@pytest.mark.parametrize(
+    "question",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in QUESTIONS],
+)
 def test_a_release_keeps_its_claim_for_a_person(audited, question) -> None:
     query = QUESTIONS[question]
     radii = [(1,), (2,), (5,)]

@@ -6,6 +6,7 @@ from tests.mutants.fault import Fault
 from tests.mutants.laws import FAULTS as LAWS
 from tests.mutants.privacy import FAULTS as PRIVACY
 from tests.mutants.protocols import FAULTS as PROTOCOLS
+from tests.mutants.publishing import FAULTS as PUBLISHING
 from tests.mutants.samplers import FAULTS as SAMPLERS
 from tests.mutants.statistics import FAULTS as STATISTICS
 from tests.mutants.tables import FAULTS as TABLES
@@ -16,6 +17,7 @@ FAULTS: tuple[Fault, ...] = (
     *PRIVACY,
     *DATA,
     *PROTOCOLS,
+    *PUBLISHING,
     *STATISTICS,
     *TABLES,
     *BULK,

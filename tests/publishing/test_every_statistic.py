@@ -52,6 +52,9 @@ def test_every_statistic_is_published(row, tmp_path) -> None:
             published = release.publish(**rules)
             check(release, published, rules)
         published.to_csv(tmp_path / f"{name}.csv")
+        page = release.report(tmp_path / f"{name}.html").read_text("utf-8")
+        assert ("cannot be used" in page.partition("<figure>")[0]) == (not release.usable)
+        assert "nan" not in page.partition('<script type="application/json"')[0].lower()
 
 
 def queried(row, place):

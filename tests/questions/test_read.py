@@ -156,9 +156,9 @@ def test_groups_of_persons(tmp_path: Path) -> None:
     for most in ("0", "'two'", "1.5"):
         survey = read(tmp_path, good + f"max_groups = {most}")
         with pytest.raises(mo.InvalidArgument, match="question 'a', max_groups: max_groups must"):
-            survey.price(TABLE, ledger=url)
+            survey.cost(TABLE, ledger=url)
     for more in ("max_groups = 2", ""):
-        assert read(tmp_path, good + more).price(TABLE, ledger=url).due == mo.pure(1)
+        assert read(tmp_path, good + more).cost(TABLE, ledger=url).due == mo.pure(1)
 
 
 def test_the_account_and_the_table(tmp_path: Path) -> None:
@@ -166,16 +166,16 @@ def test_the_account_and_the_table(tmp_path: Path) -> None:
     mo.Ledger.create(url).open_account("people", mo.pure(9))
     survey = read(tmp_path, GOOD)
     with pytest.raises(mo.InvalidArgument, match=r"survey\.toml, table: it is missing"):
-        survey.price(ledger=url)
+        survey.cost(ledger=url)
     with pytest.raises(mo.InvalidArgument, match=r"survey\.toml, account: it is missing"):
-        survey.price(TABLE, ledger=url)
+        survey.cost(TABLE, ledger=url)
     with pytest.raises(mo.InvalidArgument, match=r"survey\.toml, account: there is no account 'x'"):
-        survey.price(TABLE, ledger=url, account="x")
+        survey.cost(TABLE, ledger=url, account="x")
     survey = read(tmp_path, HEAD + GOOD)
     with pytest.raises(mo.SourceError, match=r"survey\.toml, table: "):
-        survey.price(ledger=url)
+        survey.cost(ledger=url)
     with pytest.raises(mo.InvalidArgument, match="there is no ledger"):
-        survey.price(TABLE, ledger=f"sqlite:///{tmp_path}/none.db")
+        survey.cost(TABLE, ledger=f"sqlite:///{tmp_path}/none.db")
 
 
 def test_the_options_of_a_csv_file(tmp_path: Path) -> None:

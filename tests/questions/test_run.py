@@ -18,7 +18,7 @@ import modicum as mo
 from modicum.cli import main
 from modicum.privacy.ledger import sqlite
 from modicum.publishing import files
-from modicum.questions import pricing, running
+from modicum.questions import costs, running
 
 ROWS = 4000
 RNG = np.random.default_rng(8)
@@ -136,9 +136,9 @@ def test_every_question_is_answered_and_written(folder: Path) -> None:
 
 def test_it_costs_what_was_said_and_once(folder: Path) -> None:
     survey = mo.questions.read(folder / "survey.toml")
-    price = survey.price(ledger=url(folder))
-    assert (price.total, price.due) == (TOTAL, TOTAL)
-    assert "the check charges nothing" in str(price)
+    cost = survey.cost(ledger=url(folder))
+    assert (cost.total, cost.due) == (TOTAL, TOTAL)
+    assert "the check charges nothing" in str(cost)
     assert charges(folder) == []
     first = survey.run(ledger=url(folder))
     once = spent(folder)
@@ -155,9 +155,9 @@ def test_it_costs_what_was_said_and_once(folder: Path) -> None:
     assert str(again.answers["all"]) == str(first.answers["all"])
     assert spent(folder) == once
     assert charges(folder) == keys
-    price = survey.price(ledger=url(folder))
-    assert price.due == TOTAL - TOTAL
-    assert str(price).count("charged already") == 5
+    cost = survey.cost(ledger=url(folder))
+    assert cost.due == TOTAL - TOTAL
+    assert str(cost).count("charged already") == 5
     assert (again.folder / "old.csv").exists()
 
 
@@ -235,7 +235,7 @@ def test_a_price_that_does_not_fit_asks_nothing(folder: Path) -> None:
 
 
 def test_what_is_charged_already_has_not_to_fit_again(folder: Path) -> None:
-    """Half of the file is charged; what is left of the account is less than its whole price."""
+    """Half of the file is charged; what is left of the account is less than its whole cost."""
     survey = mo.questions.read(folder / "survey.toml")
     parts = FILE.split("[[question]]")
     half = folder / "half"
@@ -243,7 +243,7 @@ def test_what_is_charged_already_has_not_to_fit_again(folder: Path) -> None:
     (half / "survey.toml").write_text("[[question]]".join(parts[:4]))
     mo.questions.read(half / "survey.toml").run(TABLE, ledger=url(folder))
     assert mo.Ledger(url(folder)).account("people").remaining.amount < TOTAL.amount
-    assert survey.price(ledger=url(folder)).due.amount == Fraction(7, 4)
+    assert survey.cost(ledger=url(folder)).due.amount == Fraction(7, 4)
     assert survey.run(ledger=url(folder)).complete
 
 
@@ -253,9 +253,9 @@ def test_what_others_were_charged_for_is_not_paid(folder: Path) -> None:
     other.count(epsilon="0.25")
     survey = mo.questions.read(folder / "survey.toml")
     with pytest.raises(mo.BudgetExceeded, match=r"'all', epsilon: .*\(3.5, 0.000002\)"):
-        survey.price(ledger=url(folder))
+        survey.cost(ledger=url(folder))
     mo.Ledger(url(folder)).grant("people", mo.approx(1, "1e-9"))
-    assert survey.price(ledger=url(folder)).due == TOTAL
+    assert survey.cost(ledger=url(folder)).due == TOTAL
 
 
 def test_another_question_needs_another_name(folder: Path) -> None:
@@ -416,21 +416,21 @@ def test_the_account_fixes_the_currency(folder: Path) -> None:
     ledger.open_account("pure", mo.pure(5))
     survey = mo.questions.read(folder / "survey.toml")
     with pytest.raises(mo.InvalidArgument, match="question 'who', key_epsilon"):
-        survey.price(ledger=ledger, account="rho")
+        survey.cost(ledger=ledger, account="rho")
     with pytest.raises(mo.InvalidArgument, match="question 'who', key_epsilon"):
-        survey.price(ledger=ledger, account="pure")
+        survey.cost(ledger=ledger, account="pure")
     parts = FILE.split("[[question]]")
     (folder / "survey.toml").write_text("[[question]]".join([parts[0], *parts[1:3], parts[5]]))
     survey = mo.questions.read(folder / "survey.toml")
     with pytest.raises(mo.InvalidArgument, match="question 'all', epsilon"):
-        survey.price(ledger=ledger, account="pure")
+        survey.cost(ledger=ledger, account="pure")
     (folder / "survey.toml").write_text("[[question]]".join(parts[:3]))
     survey = mo.questions.read(folder / "survey.toml")
-    price = survey.price(ledger=ledger, account="rho")
-    assert price.total == mo.zcdp(Fraction(1, 2) + Fraction(1, 32))
+    cost = survey.cost(ledger=ledger, account="rho")
+    assert cost.total == mo.zcdp(Fraction(1, 2) + Fraction(1, 32))
     done = survey.run(ledger=ledger, account="rho")
     assert done.complete
-    assert ledger.account("rho").spent == price.total
+    assert ledger.account("rho").spent == cost.total
 
 
 def test_who_is_protected(folder: Path) -> None:
@@ -439,15 +439,15 @@ def test_who_is_protected(folder: Path) -> None:
     with pytest.raises(
         mo.InvalidArgument, match=r"survey.toml, unit: account 'people' protects one"
     ):
-        mo.questions.read(folder / "survey.toml").price(ledger=url(folder))
+        mo.questions.read(folder / "survey.toml").cost(ledger=url(folder))
     mo.Ledger(url(folder)).open_account("two", mo.approx(4, "1e-5"), unit=mo.unit_of(rows=2))
     survey = mo.questions.read(folder / "survey.toml")
-    assert survey.price(ledger=url(folder), account="two").account.unit == mo.unit_of(rows=2)
+    assert survey.cost(ledger=url(folder), account="two").account.unit == mo.unit_of(rows=2)
 
 
 def test_parts_of_a_description_are_rounded_down() -> None:
     def due(paid: mo.Budget) -> mo.Budget:
-        return pricing.QuestionPrice(None, cost, paid).due
+        return costs.QuestionCost(None, cost, paid).due
 
     cost = mo.approx(1, "1e-6")
     assert due(mo.approx(1 - Fraction(1, 10**14), "1e-6")) == cost - cost

@@ -97,6 +97,7 @@ def exact_tail(noise, times: int, t: float) -> float:
 
 @pytest.mark.parametrize("noise", [NOISES[0], NOISES[1], NOISES[3], NOISES[4]], ids=str)
 @pytest.mark.parametrize("alpha", [0.3, 0.05, 1e-3])
+@pytest.mark.one_in(2)
 def test_a_bound_of_a_sum_holds_and_is_close(noise, alpha) -> None:
     for times in (2, 5):
         found = ErrorOfSum(((noise, 1.0, times),)).bound(alpha)

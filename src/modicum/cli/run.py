@@ -1,4 +1,4 @@
-"""The verb ``run``: a file of questions, checked, planned, priced or answered."""
+"""The verb ``run``: a file of questions, checked, planned, costed or answered."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_to(verbs: Any) -> None:
     what.add_argument(
         "--plan",
         action="store_true",
-        help="print predicted errors and prices; reads no table and spends nothing",
+        help="print predicted errors and costs; reads no table and spends nothing",
     )
     what.add_argument(
         "--check",
@@ -65,7 +65,7 @@ def _answer(arguments: argparse.Namespace) -> Output:
     if arguments.check:
         if arguments.json:
             raise InvalidArgument("--check prints text: leave --json out")
-        return Output(str(file.price(arguments.table, ledger=ledger, account=account)))
+        return Output(str(file.cost(arguments.table, ledger=ledger, account=account)))
     done = file.run(
         arguments.table, ledger=ledger, account=account, out=arguments.out, progress=_told
     )

@@ -25,7 +25,7 @@ _COARSE = 8  # and of 1/8 of the distance at most further out
 _WIDE = 12.0  # units that a piece has at most
 _LONG = 256  # a cell of more than 1/256 of the range is a separate piece
 _SPLIT = 64  # at the second level: parts of equal length, of a cell as long as the range
-_LIGHT = 4.0  # nats by which ties weigh less than a gap beside them, not to be cut
+_LIGHT = 4.0  # ties weigh so many nats less than a gap beside them, not to be cut
 
 _CELL_BITS = 50  # of the integers that a proposal is drawn from
 _LEAST = 1e-280  # of the largest weight of a row: smaller ones are raised to it

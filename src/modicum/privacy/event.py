@@ -8,6 +8,7 @@ questions itself, and no other code checks which kind it is.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -305,3 +306,25 @@ def event_of(budget: Budget) -> Event:
     :meth:`modicum.runtime.query.Query.of_width`.
     """
     return ZCDP(budget.amount) if budget.concentrated else PureDP(budget.amount)
+
+
+def spent_on(budget: Budget) -> Event:
+    """The event of all that a budget was spent on, δ included.
+
+    Examples
+    --------
+    >>> from modicum.privacy.budget import approx
+    >>> print(spent_on(approx(1, "1e-6")))
+    (ε, δ) = (1, 0.000001)
+    """
+    if budget.concentrated:
+        return ZCDP(budget.amount)
+    return ApproxDP(budget.amount, budget.delta) if budget.delta else PureDP(budget.amount)
+
+
+def with_labels(event: Event, drawn: Iterable[Event]) -> Event:
+    """The event of a release together with the draws of its labels, which have a δ."""
+    total = event
+    for each in drawn:
+        total = spent_on(total.cost(APPROX_KIND) + each.cost(APPROX_KIND))
+    return total

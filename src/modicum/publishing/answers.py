@@ -11,11 +11,13 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
+    from modicum.privacy.event import Event
     from modicum.publishing.rounding import Base, Digits
     from modicum.publishing.table import PublishedTable
 
@@ -64,6 +66,11 @@ class Publishable:
         population: bool = False,
     ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+
+    @property
+    @abstractmethod
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
 
     @abstractmethod
     def facts(self) -> dict[str, object]:
@@ -254,6 +261,77 @@ class Publishable:
         report = import_module("modicum.publishing.report").Report.of(publishing, author)
         written: Path = report.to_file(self, path, overwrite=overwrite)
         return written
+
+    def to_registry(
+        self,
+        *,
+        data_curators: Sequence[str],
+        registry_authors: Sequence[str],
+        intended_use: str,
+        data_product_region: str,
+        name: str | None = None,
+        description: str | None = None,
+        publication_date: date | str | None = None,
+        data_product_sector: str | None = None,
+        sources: str | None = None,
+        notes: str | None = None,
+    ) -> dict[str, Any]:
+        """Return an entry of the Differential Privacy Deployments Registry, as JSON types.
+
+        Everything that the release knows is in it: the variant, the privacy unit, the parameters,
+        how costs add up, and the mechanisms. It uses public facts only, and costs nothing. Written
+        as JSON it is YAML, the registry's format.
+
+        Parameters
+        ----------
+        data_curators, registry_authors : list of str
+            Who publishes the numbers; who fills in the entry.
+        intended_use, data_product_region : str
+            What they are for; which region they describe.
+        name, description : str, optional
+            In place of ones that say the statistic and the column.
+        publication_date : date or str, optional
+            Default: today.
+        data_product_sector, sources, notes : str, optional
+            As the registry says; left out by default.
+
+        Returns
+        -------
+        dict
+            A draft, of the second of the registry's three tiers.
+
+        Raises
+        ------
+        InvalidArgument
+            For an argument that cannot be used.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> count = mo.count([1.0] * 4567, epsilon="0.1")
+        >>> entry = count.to_registry(
+        ...     data_curators=["Statistics Office"],
+        ...     registry_authors=["A. Steward"],
+        ...     intended_use="Planning of schools",
+        ...     data_product_region="Utopia",
+        ... )
+        >>> entry["deployment"]["privacy_loss"]["privacy_parameters"]
+        {'epsilon': 0.1}
+        """
+        entry = import_module("modicum.publishing.registry").RegistryEntry(
+            data_curators=data_curators,
+            registry_authors=registry_authors,
+            intended_use=intended_use,
+            data_product_region=data_product_region,
+            name=name,
+            description=description,
+            publication_date=publication_date,
+            data_product_sector=data_product_sector,
+            sources=sources,
+            notes=notes,
+        )
+        filled: dict[str, Any] = entry.of(self)
+        return filled
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

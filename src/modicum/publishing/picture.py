@@ -43,7 +43,7 @@ LEVELS = (0.99, 0.95, 0.8, 0.5)
 """Of the intervals of a picture that has no curve."""
 
 CURVE = (
-    *(place / 100 for place in range(2, 90, 4)),
+    *(place / 100 for place in range(4, 92, 8)),
     *(1 - 0.1 * 10 ** (-place / 12) for place in range(25)),
 )
 """Of the intervals that a curve is made of."""

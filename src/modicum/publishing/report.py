@@ -20,8 +20,7 @@ from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.privacy.accountant import zcdp_to_approx
-from modicum.privacy.budget import Budget, zcdp
-from modicum.privacy.event import event_of
+from modicum.privacy.budget import zcdp
 from modicum.publishing import page as html
 from modicum.publishing import picture
 from modicum.publishing.answers import AnswerRows, Publishable
@@ -35,10 +34,12 @@ from modicum.version import VERSION
 _ROWS = 40  # numbers in a picture with a row for each
 _BESIDE = 1500  # numbers in a picture beside each other
 _LISTED = 500  # rows of a table
+_LETTERS = 100  # of a label
 _WIDER = 20  # times the interval: one as wide says nothing beside it
 _FOLDED = 200_000  # letters of a record that is shown
 _FACTS = ("interval", "account", "cost", "note", "WARNING")  # said elsewhere on the page
 _DELTA = "0.000001"
+_LARGE = math.log(100)  # an ε
 _AMOUNT = r"(?:[ερ] = \S+|\(ε, δ\) = \([^)]*\))"
 _SPENT = re.compile(rf"({_AMOUNT}) of ({_AMOUNT}) spent$")
 _CALL = re.compile(r"^(.*?)\binterval\([^)]*\) (is|also|holds|allows|covers|assumes)\b")
@@ -143,7 +144,7 @@ class Report:
         flagged = any(each.flag != NORMAL for each in table.numbers)
         rows = (
             [
-                *map(written_label, those),
+                *map(_label, those),
                 shown(each.value),
                 "–" if each.value is None else f"{_end(each.lower)} to {_end(each.upper)}",
                 *([_reason(each) if each.reason else ""] if flagged else []),
@@ -216,6 +217,12 @@ def _cost(terms: Mapping[str, object]) -> str:
     return f"{terms.get('cost')}{keys}"
 
 
+def _label(label: object) -> str:
+    """Write a label; the record has all letters of a very long one."""
+    text = written_label(label)
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}…"
+
+
 def _end(end: Decimal | None) -> str:
     if end is not None and end.is_infinite():
         return "∞" if end > 0 else "-∞"
@@ -261,9 +268,9 @@ def _drawn(record: Any, answers: AnswerRows, text: str, chosen: Publishing) -> s
         if drawn is not None:
             return html.figure(
                 drawn,
-                "How the noise moves such an answer, drawn around the released number: where the "
-                f"curve is higher, the truth is more likely to be. The line below is the interval "
-                f"of {100 * level:g} %, with all that it allows for.",
+                "How far the noise moves such an answer, drawn around the released number: the "
+                "higher the curve, the more often so far. The line below is the interval of "
+                f"{100 * level:g} %, with all that it allows for.",
             )
     most = _WIDER * (interval[2] - interval[1])
     ends = [(each, *find(each, chosen.tail)) for each in picture.LEVELS]
@@ -314,6 +321,8 @@ def _warnings(answers: AnswerRows) -> Iterator[str]:
         yield f"The answer cannot be used ({codes})."
     elif lost:
         yield f"{lost:,} of {len(answers.codes):,} numbers cannot be used."
+    if care := dict.fromkeys(code for code in answers.codes if code in USABLE - {"ok"}):
+        yield f"To be used with care ({', '.join(care)})."
     if answers.terms.get("private") is False:
         yield "Test randomness was used: this release protects nobody and must not be shown."
     several = _each(answers.terms.get("releases")) or [answers.terms]
@@ -337,9 +346,9 @@ def _assumptions(terms: Mapping[str, object]) -> Iterator[str]:
         yield html.paragraph(f"It is {terms['interval_of']}.")
 
 
-def _promise(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
-    whom, event = f"{terms['unit']}", _event(record)
-    amounts = event.amounts if event is not None else {}
+def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
+    amounts = record.total_event.amounts
+    whom = f"one {_whom(terms)}"
     if {*amounts} == {"rho"}:
         implied = zcdp_to_approx(zcdp(amounts["rho"]), _DELTA)
         amounts = {"epsilon": implied.amount, "delta": implied.delta}
@@ -347,7 +356,7 @@ def _promise(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
         yield html.paragraph(_odds(whom, float(amounts["epsilon"]), float(amounts.get("delta", 0))))
     yield html.definitions(
         [
-            ("protected", whom),
+            ("protected", str(terms["unit"])),
             ("neighbouring tables", f"{_them(whom)} present or absent ({terms['neighbours']})"),
             ("measure", f"{_cost(terms)}; the smaller, the stronger the promise"),
         ]
@@ -355,25 +364,29 @@ def _promise(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
 
 
 def _odds(whom: str, epsilon: float, delta: float) -> str:
-    factor = math.exp(min(epsilon, 700.0))
+    """The guarantee in odds: presence is one addition, another content a swap, which is two."""
+    once, twice = (_factor(math.exp(min(times * epsilon, 700.0))) for times in (1, 2))
     but = f", but for a probability of {number(delta, 3)}" if delta else ""
-    said = (
+    other = " In all other cases nobody" if delta else " So nobody"
+    return (
         f"Every possible result would have been nearly as likely without {whom} in the data: at "
-        f"most {number(factor, 3)} times more or less likely{but}. Whoever sees this page, "
-        "whatever else they know, can therefore improve the odds of a guess that depends on "
-        f"{whom} alone by that factor at most."
+        f"most {once} times more or less likely{but}.{other} who sees this page, whatever else "
+        f"they know, can improve the odds of a guess on whether {whom} is in the data by more "
+        f"than that factor, nor of a guess on what is known of {whom} by more than its square, "
+        f"{twice}." + " So large a factor promises little." * (epsilon > _LARGE)
     )
-    return said + " So large a factor promises little." * (factor > 100)
+
+
+def _factor(times: float) -> str:
+    return number(times, 3) if times < 1000 or times > 1e9 else f"{times:,.0f}"
+
+
+def _whom(terms: Mapping[str, object]) -> str:
+    return "person" if "person" in str(terms["unit"]) else "row"
 
 
 def _them(whom: str) -> str:
     return "all rows of the person" if "person" in whom else "the row"
-
-
-def _event(record: Any) -> Any:
-    if (event := getattr(record, "event", None)) is not None:
-        return event
-    return event_of(record.cost) if isinstance(getattr(record, "cost", None), Budget) else None
 
 
 def _budget(terms: Mapping[str, object]) -> Iterator[str]:
@@ -402,8 +415,7 @@ def _first(amount: str) -> float:
 
 
 def _limits(terms: Mapping[str, object]) -> Iterator[str]:
-    whom = "person" if "person" in str(terms["unit"]) else "row"
-    yield from (text.format(whom=whom) for text in DOES_NOT_SAY)
+    yield from (text.format(whom=_whom(terms)) for text in DOES_NOT_SAY)
     if "population" not in str(terms.get("interval_of")):
         yield _POPULATION
 
@@ -415,12 +427,21 @@ def _made(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
     transcript: Sequence[Any] = getattr(record, "transcript", ())
     if transcript:
         rows = [[each.label, _outcome(each), str(each.event)] for each in transcript]
-        yield html.paragraph("Every draw, in order. Together they cost what is said above.")
+        yield html.paragraph(f"Every draw, in order. {_together(record)}")
         yield html.numbers(
             ["draw", "what was drawn", "cost"], rows, labels=1, texts=1, name="draws"
         )
     else:
         yield html.paragraph("The record has every draw with its cost.")
+
+
+def _together(record: Any) -> str:
+    """How the costs of the draws add up to that of the release."""
+    if record.event.failing:
+        return "Their costs add up to a ρ that implies the cost of the release."
+    if record.unit.rows > 1 or record.unit.groups > 1:
+        return "Their costs are those for one record, and add up to the cost for all of a person."
+    return "Their costs add up to the cost of the release."
 
 
 def _outcome(entry: Any) -> str:
@@ -434,7 +455,6 @@ def _outcome(entry: Any) -> str:
 def _checks(facts: Mapping[str, object]) -> Iterator[str]:
     yield html.bullets(
         (
-            "The costs of the draws add up to the cost of the release.",
             "The number and its intervals follow from the draws: the record below, saved as a "
             "file, makes this page again by `modicum report FILE --out PAGE`, and any other "
             "interval in Python.",

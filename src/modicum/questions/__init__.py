@@ -1,4 +1,4 @@
-"""Files of questions: what is asked of a table, for whom and at what price, for others to read.
+"""Files of questions: what is asked of a table, for whom and at what cost, for others to read.
 
 A file is TOML. It is checked as a whole, planned without data, and run against an account of a
 ledger: each question once, however often the file is run.
@@ -24,9 +24,9 @@ ledger: each question once, however often the file is run.
 (True, 'mean age.csv')
 """
 
+from modicum.questions.costs import QuestionCosts
 from modicum.questions.file import QuestionFile, read
 from modicum.questions.planning import QuestionPlans
-from modicum.questions.pricing import QuestionPrices
 from modicum.questions.running import QuestionAnswers
 
-__all__ = ["QuestionAnswers", "QuestionFile", "QuestionPlans", "QuestionPrices", "read"]
+__all__ = ["QuestionAnswers", "QuestionCosts", "QuestionFile", "QuestionPlans", "read"]

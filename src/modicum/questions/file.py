@@ -1,4 +1,4 @@
-"""A file of questions: read and checked, and then planned, priced or run."""
+"""A file of questions: read and checked, and then planned, costed or run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 from modicum.errors import InvalidArgument, SourceError
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
+from modicum.questions.costs import QuestionCosts, costs_of
 from modicum.questions.planning import QuestionPlans, planned
-from modicum.questions.pricing import QuestionPrices, priced
 from modicum.questions.question import (
     PUBLISHED,
     Question,
@@ -37,7 +37,7 @@ class QuestionFile(Questionnaire):
     """A file of questions, all of whose fields are checked; made by :func:`read`."""
 
     def plan(self) -> QuestionPlans:
-        """Predict the errors of the answers, and say their prices; no data are read.
+        """Predict the errors of the answers, and say their costs; no data are read.
 
         A question is planned if it has ``expect``: a table with ``n``, the number of rows (of a
         group, if there are groups), ``sd``, their standard deviation, and what else its plan in
@@ -45,19 +45,19 @@ class QuestionFile(Questionnaire):
         """
         return planned(self)
 
-    def price(
+    def cost(
         self,
         table: Table | None = None,
         *,
         ledger: Ledger | str,
         account: str | None = None,
-    ) -> QuestionPrices:
+    ) -> QuestionCosts:
         """Check all questions against the table and the ledger, as :meth:`run` does first.
 
         Nothing is read of the table but its columns and their types, and nothing is charged.
         Parameters and errors are those of :meth:`run`.
         """
-        return priced(self, self.opened(table), _ledger(ledger), self.charged(account))
+        return costs_of(self, self.opened(table), _ledger(ledger), self.charged(account))
 
     def run(
         self,
@@ -104,7 +104,7 @@ class QuestionFile(Questionnaire):
         """
         source, book, name = self.opened(table), _ledger(ledger), self.charged(account)
         folder = self.path.with_name(f"{self.path.stem}-answers") if out is None else Path(out)
-        priced(self, source, book, name)
+        costs_of(self, source, book, name)
         return answered(self, source, book, name, folder, progress or (lambda _: None))
 
 

@@ -1,4 +1,4 @@
-"""Predicted errors and prices of the questions of a file: no data, no ledger, nothing is spent."""
+"""Predicted errors and costs of the questions of a file: no data, no ledger, nothing is spent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from modicum.plan.statistics import plan_of
 from modicum.plan.summary import Plan
 from modicum.privacy.budget import APPROX_KIND, Budget
 from modicum.privacy.event import event_of
-from modicum.questions.pricing import aligned
+from modicum.questions.costs import aligned
 from modicum.questions.question import Question, checked_fields
 from modicum.questions.questionnaire import Questionnaire
 from modicum.statistics.contents import PLANNED

@@ -86,7 +86,7 @@ class Question:
     query : Query or None
         What is asked; ``None``: a description.
     cost : Budget
-        Its price, without that of drawing keys.
+        Its cost, without that of drawing keys.
     views : tuple of View
         Columns that are made, one after the other, and then which rows count.
     by : tuple of str

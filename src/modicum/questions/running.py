@@ -20,7 +20,7 @@ from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.store import without_passwords
 from modicum.publishing.files import write_whole
-from modicum.questions.pricing import aligned
+from modicum.questions.costs import aligned
 from modicum.questions.question import Question
 from modicum.questions.questionnaire import Questionnaire
 from modicum.release import Release

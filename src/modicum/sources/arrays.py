@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
@@ -97,7 +98,8 @@ class MatrixSource(Source):
 def open_array(array: NDArray[Any]) -> Source:
     """Open a NumPy array of shape (n,), or (n, d) with d >= 1."""
     declared = array.dtype.name
-    if isinstance(array, np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # whoever has such an array has imported it
+    if masked is not None and isinstance(array, masked.MaskedArray):
         raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
     plain = np.asarray(array)
     if plain.ndim == 1:

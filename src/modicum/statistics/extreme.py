@@ -39,7 +39,7 @@ from modicum.summaries.tails import Tails
 
 POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 LEAST_POWER = 2.0
-SLACK = 8.0  # nats by which the records elsewhere outweigh the prior
+SLACK = 8.0  # the records elsewhere outweigh the prior by so many nats
 COLLAPSED = 40  # a point within 2^-40 of the range from the centre
 BY_CHANCE = 1e-4  # the prior alone would draw a point as far more often
 MOST_CENTRE = Fraction(2, 5)  # no centre takes more, what is looked for at home included

@@ -77,7 +77,7 @@ class Shares:
     least: float  # of a radius on the way and of a step of the centre; and these at most:
     most_radius: float
     most_step: float
-    sure: float  # nats by which a radius on the way with twice as many rows outside is less likely
+    sure: float  # so many nats less likely is a radius on the way with twice as many rows outside
     shrink: float  # a step's radius in norms of its noise
     settled: float  # noise of the centre, in radii, that is small: in L2 5 % of a row's norm or so
     target: float  # share of the rows that the radii on the way leave outside, at most

@@ -379,7 +379,7 @@ def _finite(found: Reals, size: int) -> Reals:
     return array
 
 
-_NEGLIGIBLE = 40.0  # nats by which balls beyond the last own radius are lighter than the first
+_NEGLIGIBLE = 40.0  # balls beyond the last own radius are so many nats lighter than the first
 _MOST_LEVELS = 1 << 17
 TINY = Status(
     "few_records", "too little budget: an answer may be anywhere in the range, whatever the data"

@@ -18,11 +18,13 @@ from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure
+from modicum.privacy.event import Event, spent_on
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.publishing.html import card, facts, table
-from modicum.release import Release, Tail, native_table, note_text, view_line
+from modicum.publishing.native import native_table
+from modicum.release import Release, Tail, note_text, view_line
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 
@@ -236,6 +238,11 @@ class Description(Publishable):
     cost: Budget
 
     @property
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
+        return spent_on(self.cost)
+
+    @property
     def rows(self) -> Release:
         """The number of rows."""
         rows = self.numbers["rows"]
@@ -390,7 +397,7 @@ class Description(Publishable):
         return "\n".join([*lines, "  frame() has the 95 % interval of every number"])
 
     def to_html(self) -> str:
-        """Write it as a table of HTML, for a page of one's own."""
+        """Write it as a table of HTML, for another page."""
         head, *rows = self._cells()
         cost = f"{self.cost} for {self.rows.unit}, all columns together"
         labels = facts([*self._label_lines()]) if self.labels else ""

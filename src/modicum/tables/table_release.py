@@ -14,8 +14,10 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
+from modicum.privacy.event import Event, with_labels
 from modicum.publishing.answers import AnswerRows
 from modicum.publishing.html import card, facts, table, terms_in_words
+from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.release import (
     Estimate,
@@ -24,7 +26,6 @@ from modicum.release import (
     TranscriptEntry,
     assumed_tail,
     check_confidence,
-    native_table,
     note_text,
     sealed,
 )
@@ -115,6 +116,11 @@ class Crosstab(Record):
 
     error_model: TableErrorModel
     selection: tuple[TranscriptEntry, ...]
+
+    @property
+    def total_event(self) -> Event:
+        """What all of it cost the privacy unit, the draw of labels included."""
+        return with_labels(self.event, (each.event for each in self.selection))
 
     @property
     def by(self) -> Names:
@@ -364,7 +370,7 @@ class Crosstab(Record):
             yield "labels", f"drawn, for {', '.join(str(each.event) for each in self.selection)}"
 
     def to_html(self) -> str:
-        """Write it as a table of HTML, for a page of one's own."""
+        """Write it as a table of HTML, for another page."""
         rows: list[list[Any]]
         if len(self.by) == 2:
             head, rows = self._wide()

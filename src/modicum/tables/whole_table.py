@@ -1,25 +1,26 @@
-"""Questions about a whole table: the methods of a curator that are more than one statistic."""
+"""Questions about a whole table: the methods of a curator that are more than one statistic.
+
+The chapters that answer them are imported when the first such question is asked.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from modicum import query as ask
-from modicum.counts_file import CountsFile
 from modicum.errors import InvalidArgument
-from modicum.guard import Guard
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.release import Release
-from modicum.runtime.query import Query
-from modicum.tables.bulk import count_to
-from modicum.tables.crosstab import crosstab
-from modicum.tables.description import Asked, Description
-from modicum.tables.distinct import n_distinct
-from modicum.tables.table_release import Crosstab, ValueCounts
 
-Table = Any  # anything open_source accepts; engines are never imported here
+if TYPE_CHECKING:
+    from modicum.counts_file import CountsFile
+    from modicum.guard import Guard
+    from modicum.release import Release
+    from modicum.runtime.query import Query
+    from modicum.tables.description import Description
+    from modicum.tables.table_release import Crosstab, ValueCounts
 
 
 class WholeTable:
@@ -84,7 +85,8 @@ class WholeTable:
         (['N', 'S'], True)
         """
         cost = chosen_budget(epsilon, rho, budget)
-        asked = Asked.of(self._guard.source, self._guard.unit, columns, cost)
+        tables = import_module("modicum.tables.description")
+        asked = tables.Asked.of(self._guard.source, self._guard.unit, columns, cost)
         if self._guard.key is None:
             self._guard.accountant.pending(cost, "", None)  # it has to hold all of it
         numbers = self.release(**asked.queries)
@@ -96,7 +98,8 @@ class WholeTable:
             .count(budget=counts)
             for name, (keys, counts) in asked.labels.items()
         }
-        return Description(numbers, labels, asked.numbers, asked.skipped, cost)
+        found: Description = tables.Description(numbers, labels, asked.numbers, asked.skipped, cost)
+        return found
 
     def _part(self, name: str) -> WholeTable:
         """The same curator, with a key of its own for a part of an answer if there is one."""
@@ -185,7 +188,11 @@ class WholeTable:
         if values is not None:
             summed = ask.sum(values, within=within, step=step, budget=cost)
         columns = (by, *more)
-        return crosstab(self._guard, columns, keys, key_budget, summed, margins, max_groups, cost)
+        tables = import_module("modicum.tables.crosstab")
+        found: Crosstab = tables.crosstab(
+            self._guard, columns, keys, key_budget, summed, margins, max_groups, cost
+        )
+        return found
 
     def value_counts(
         self,
@@ -234,10 +241,10 @@ class WholeTable:
         (('JFK', 'LGA'), True)
         """
         cost = chosen_budget(epsilon, rho, budget)
-        found = crosstab(
+        tables = import_module("modicum.tables.crosstab")
+        found: ValueCounts = tables.crosstab(
             self._guard, [column], keys, key_budget, None, True, max_groups, cost, ranked=True
         )
-        assert isinstance(found, ValueCounts)
         return found
 
     def n_distinct(
@@ -291,14 +298,16 @@ class WholeTable:
         True
         """
         cost = chosen_budget(epsilon, rho, budget)
-        return n_distinct(self._guard, column, max_groups, cost)
+        tables = import_module("modicum.tables.distinct")
+        found: Release = tables.n_distinct(self._guard, column, max_groups, cost)
+        return found
 
     def count_to(
         self,
         path: str | os.PathLike[str],
         by: str,
         *more: str,
-        keys: Table | None = None,
+        keys: Any = None,
         key_budget: Budget | None = None,
         at_least: int | None = None,
         level: float = 0.95,
@@ -373,4 +382,8 @@ class WholeTable:
         (['page', 'value', 'lower', 'upper'], True)
         """
         cost = chosen_budget(epsilon, rho, budget)
-        return count_to(self._guard, path, (by, *more), keys, key_budget, at_least, level, cost)
+        tables = import_module("modicum.tables.bulk")
+        found: CountsFile = tables.count_to(
+            self._guard, path, (by, *more), keys, key_budget, at_least, level, cost
+        )
+        return found

@@ -36,63 +36,63 @@ _ROUNDED = Fraction(1, 10**9)  # parts of a description are rounded down to unit
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionPrice:
+class QuestionCost:
     """What a question costs, and what of it is charged already, in the account's currency."""
 
     question: Question
     cost: Budget
-    paid: Budget
+    charged: Budget
 
     @property
     def due(self) -> Budget:
         """What is still to be charged."""
         left = [
-            max(cost - paid, Fraction(0))
-            for cost, paid in (
-                (self.cost.amount, self.paid.amount),
-                (self.cost.delta, self.paid.delta),
+            max(cost - charged, Fraction(0))
+            for cost, charged in (
+                (self.cost.amount, self.charged.amount),
+                (self.cost.delta, self.charged.delta),
             )
         ]
-        if self.paid.amount and left[0] <= _ROUNDED * self.cost.amount:
+        if self.charged.amount and left[0] <= _ROUNDED * self.cost.amount:
             left[0] = Fraction(0)
-        if self.paid.delta and left[1] <= _ROUNDED * self.cost.delta:
+        if self.charged.delta and left[1] <= _ROUNDED * self.cost.delta:
             left[1] = Fraction(0)
         return Budget(self.cost.kind, *left)
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionPrices:
-    """The prices of all questions of a file, which fit into an account.
+class QuestionCosts:
+    """The costs of all questions of a file, which fit into an account.
 
     Attributes
     ----------
     file : str
     account : AccountState
         As it was.
-    prices : tuple of QuestionPrice
+    costs : tuple of QuestionCost
     """
 
     file: str
     account: AccountState
-    prices: tuple[QuestionPrice, ...]
+    costs: tuple[QuestionCost, ...]
 
     @property
     def total(self) -> Budget:
         """What all questions cost."""
-        return _sum((each.cost for each in self.prices), self.account.budget.kind)
+        return _sum((each.cost for each in self.costs), self.account.budget.kind)
 
     @property
     def due(self) -> Budget:
         """What is not charged yet."""
-        return _sum((each.due for each in self.prices), self.account.budget.kind)
+        return _sum((each.due for each in self.costs), self.account.budget.kind)
 
     def __str__(self) -> str:
         lines = [
-            f"{self.file}: {len(self.prices)} questions can be asked; the check charges nothing"
+            f"{self.file}: {len(self.costs)} questions can be asked; the check charges nothing"
         ]
         rows = [
-            (each.question.name, each.question.about, str(each.cost), _paid(each))
-            for each in self.prices
+            (each.question.name, each.question.about, str(each.cost), _charged(each))
+            for each in self.costs
         ]
         lines += aligned(rows)
         lines.append(f"  total {self.total}, of which {self.due} is not charged yet")
@@ -109,46 +109,46 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def priced(file: Questionnaire, source: Source, ledger: Ledger, account: str) -> QuestionPrices:
-    """Check every question against the schema of a table, and all prices against an account."""
+def costs_of(file: Questionnaire, source: Source, ledger: Ledger, account: str) -> QuestionCosts:
+    """Check every question against the schema of a table, and all costs against an account."""
     name = file.path.name
     with naming(f"{name}, account"):
         state = ledger.account(account)
-        paid = _paid_by_key(ledger, state)
+        charged = _charged_by_key(ledger, state)
     if file.unit is not None and file.unit != state.unit:
         raise InvalidArgument(
             f"{name}, unit: account {account!r} protects {state.unit}, and not {file.unit}"
         )
     with naming(f"{name}, unit"):
         check_unit(source, state.unit)
-    prices = []
+    costs = []
     for question in file.questions:
         cost = _checked(question, source, state)
         key = question.key(file.name)
-        _check_unchanged(question, file.name, paid)
-        own = (spent for known, spent in paid.items() if known == key or _part_of(known, key))
-        prices.append(QuestionPrice(question, cost, _sum(own, state.budget.kind)))
-    found = QuestionPrices(name, state, tuple(prices))
+        _check_unchanged(question, file.name, charged)
+        own = (spent for known, spent in charged.items() if known == key or _part_of(known, key))
+        costs.append(QuestionCost(question, cost, _sum(own, state.budget.kind)))
+    found = QuestionCosts(name, state, tuple(costs))
     _check_total(found)
     return found
 
 
-def _check_total(prices: QuestionPrices) -> None:
-    state = prices.account
+def _check_total(costs: QuestionCosts) -> None:
+    state = costs.account
     due = _sum((), state.budget.kind)
-    for each in prices.prices:
+    for each in costs.costs:
         due += each.due
         if not due <= state.remaining:
             raise BudgetExceeded(
                 f"{each.question.where}, {'rho' if state.budget.concentrated else 'epsilon'}: the "
-                f"questions up to this one cost {due} that is not charged yet, of {prices.due} for "
+                f"questions up to this one cost {due} that is not charged yet, of {costs.due} for "
                 f"all, but only {state.remaining} of {state.budget} is left in account "
                 f"{state.name!r}; nothing was asked"
             )
 
 
 def _checked(question: Question, source: Source, state: AccountState) -> Budget:
-    """Check a question against the schema; its price."""
+    """Check a question against the schema; its cost."""
     kind, unit, where = state.budget.kind, state.unit, question.where
     for view in question.views:
         field = "where" if view.columns == () else f"with, {view.columns[0][0]}"
@@ -174,7 +174,7 @@ def _checked(question: Question, source: Source, state: AccountState) -> Budget:
 
 
 def _check_begun(query: Query[Any], unit: Unit) -> None:
-    """Refuse a price that is too small to begin with; nothing is read."""
+    """Refuse a cost that is too small to begin with; nothing is read."""
     for event in row_costs({"answer": query}, unit).values():
         steps = query.begin(event)
         next(steps)
@@ -203,7 +203,7 @@ def _checked_groups(question: Question, source: Source, unit: Unit, kind: Kind) 
         return key_event(question.key_budget).cost(kind)
 
 
-def _paid_by_key(ledger: Ledger, state: AccountState) -> dict[str, Budget]:
+def _charged_by_key(ledger: Ledger, state: AccountState) -> dict[str, Budget]:
     return {
         each.key: each.units.budget(state.budget.kind)
         for each in ledger.entries(state.name)
@@ -211,13 +211,13 @@ def _paid_by_key(ledger: Ledger, state: AccountState) -> dict[str, Budget]:
     }
 
 
-def _check_unchanged(question: Question, file: str, paid: Mapping[str, Budget]) -> None:
+def _check_unchanged(question: Question, file: str, charged: Mapping[str, Budget]) -> None:
     """Refuse a name that was charged for other fields."""
     key = question.key(file)
     with naming(f"{question.where}, name"):
         checked_name(f"{key} (keys of {', '.join(question.by)})", "the key of a question")
     stem = key.rpartition("[")[0]
-    if any(known.startswith(f"{stem}[") and not known.startswith(key) for known in paid):
+    if any(known.startswith(f"{stem}[") and not known.startswith(key) for known in charged):
         raise InvalidArgument(
             f"{question.where}, name: a question of this name was charged with other fields: "
             "give this one another name, or the old fields"
@@ -229,11 +229,11 @@ def _part_of(known: str, key: str) -> bool:
     return known.startswith(f"{key} (")
 
 
-def _paid(price: QuestionPrice) -> str:
-    if not (price.paid.amount or price.paid.delta):
+def _charged(cost: QuestionCost) -> str:
+    if not (cost.charged.amount or cost.charged.delta):
         return ""
-    nothing = not (price.due.amount or price.due.delta)
-    return "charged already" if nothing else f"{price.paid} charged already"
+    nothing = not (cost.due.amount or cost.due.delta)
+    return "charged already" if nothing else f"{cost.charged} charged already"
 
 
 def _sum(budgets: Iterator[Budget] | Sequence[Budget], kind: Kind) -> Budget:

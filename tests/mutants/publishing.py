@@ -1,0 +1,46 @@
+"""Faults of what is written of releases: hidden fields, edited records, labels that are HTML."""
+
+from tests.mutants.fault import Fault
+
+FAULTS = (
+    Fault(
+        "plain-hidden-fields",
+        "Fields that an object hides are among its public parameters.",
+        "publishing/plain.py:_data",
+        "if each.repr",
+        "if each.name",
+        "publishing/test_plain.py",
+    ),
+    Fault(
+        "json-edited",
+        "A release is read though its text says another number than it stores.",
+        "serialise.py:of_json",
+        "if not agrees:",
+        "if agrees is None:",
+        "test_json.py",
+    ),
+    Fault(
+        "page-data-ends-early",
+        "A label can end the data of a page, and go on as HTML.",
+        "publishing/page.py:page",
+        '.replace("<", "\\\\u003c")',
+        "",
+        "publishing/test_report.py",
+    ),
+    Fault(
+        "page-cells-as-they-are",
+        "Labels in a table of a page are HTML.",
+        "publishing/page.py:numbers",
+        "{escaped(cell)}",
+        "{cell}",
+        "publishing/test_report.py",
+    ),
+    Fault(
+        "page-narrow-noise",
+        "The noise on a page is drawn as if it were exceeded twice as often as it is.",
+        "release.py:Release.noise_ends",
+        "bound(2 * alpha)",
+        "bound(4 * alpha)",
+        "publishing/test_report.py",
+    ),
+)
