@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -236,5 +237,5 @@ def test_values_of_the_sliders_are_round_and_hold_the_plan_s() -> None:
     amounts, sizes = PlanPage(found, found.asked, grid)._steps()
     assert found.budget.amount in amounts
     assert found.n in sizes
-    assert all(math.log10(b / a) < 0.2 for a, b in zip(amounts, amounts[1:], strict=False))
+    assert all(math.log10(b / a) < 0.2 for a, b in pairwise(amounts))
     assert isinstance(grid, Grid)

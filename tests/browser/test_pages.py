@@ -164,4 +164,3 @@ def test_a_fault_is_noticed(browser: Any, tmp_path: Path) -> None:
         "Tab goes back",
     ):
         assert each in text
-
