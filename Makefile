@@ -41,7 +41,7 @@ test: lint  ## lint, check types and layers, run the quick tests
 SLOW := $(BIN)/$(PYTEST) -m slow -o faulthandler_timeout=3600
 
 .PHONY: test-all
-test-all: test docs slow lowest wheel test-engines lowest-engines test-server test-mbi test-opendp test-sklearn  ## the same with the documentation, the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, mbi, OpenDP and scikit-learn
+test-all: test docs slow lowest wheel test-engines lowest-engines test-server test-mbi test-opendp test-sklearn test-browser  ## the same with the documentation, the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, mbi, OpenDP, scikit-learn and a browser
 
 .PHONY: slow
 slow: slow-audit slow-laws slow-statistics slow-rest  ## the slow tests, part by part: slow-audit, slow-laws, slow-statistics, slow-rest
@@ -60,7 +60,7 @@ slow-statistics: .venv/.dev
 
 .PHONY: slow-rest
 slow-rest: .venv/.dev
-	$(SLOW) tests --ignore tests/audit --ignore tests/laws --ignore tests/mechanisms --ignore tests/statistics
+	$(SLOW) tests --ignore tests/audit --ignore tests/laws --ignore tests/mechanisms --ignore tests/statistics --ignore tests/browser
 
 MUTANTS := $(BIN)/python -m tests.mutants --jobs $(WORKERS)
 
@@ -100,6 +100,12 @@ test-mbi: .venv-mbi/.mbi  ## released counts as inputs of mbi
 .PHONY: test-opendp
 test-opendp: .venv-opendp/.opendp  ## questions inside OpenDP's compositors
 	.venv-opendp/bin/python -m pytest -k opendp src/modicum/interop tests/interop tests/docs
+
+# Some 300 pages, four times each: half an hour on two cores. Without Chromium (apt-get install
+# chromium) the tests are skipped, and say so.
+.PHONY: test-browser
+test-browser: .venv-browser/.browser docs  ## every page of the documentation, of reports and of plans in a browser
+	.venv-browser/bin/$(PYTEST) -m slow tests/browser
 
 .PHONY: test-sklearn
 test-sklearn: .venv-sklearn/.sklearn  ## the estimators for scikit-learn's pipelines
@@ -174,10 +180,13 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 .venv-sklearn/.sklearn: requirements/sklearn.txt pyproject.toml | .venv-sklearn/.made
 	$(call install,.venv-sklearn,sklearn)
 
+.venv-browser/.browser: requirements/browser.txt pyproject.toml | .venv-browser/.made
+	$(call install,.venv-browser,browser)
+
 .venv-peers/.peers: requirements/peers.txt pyproject.toml | .venv-peers/.made
 	$(call install,.venv-peers,peers)
 
-.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-mbi/.made .venv-opendp/.made .venv-peers/.made .venv-server/.made .venv-sklearn/.made:
+.venv/.made .venv-browser/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-mbi/.made .venv-opendp/.made .venv-peers/.made .venv-server/.made .venv-sklearn/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	@echo "Making $(@D)"
 	@$(PYTHON) -m venv $(@D)

@@ -50,6 +50,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}
 html_theme_options = {
     "header_links_before_dropdown": 6,

@@ -99,7 +99,7 @@
         found.push(`no picture: ${each.getAttribute("src")}`);
       }
     }
-    for (const each of document.querySelectorAll("svg[role=img]")) {
+    for (const each of document.querySelectorAll("svg[role=img]:not([aria-hidden=true])")) {
       if (!each.getAttribute("aria-label") && !each.querySelector("title")) found.push("svg without a name");
     }
     return found;
@@ -129,9 +129,12 @@
 
   const marks = ["outlineStyle", "outlineWidth", "outlineColor", "boxShadow", "backgroundColor",
     "borderTopColor", "color", "textDecorationLine", "textDecorationThickness", "top", "clip", "transform"];
+  // A part, what is drawn before and after it, and what holds it: a card may show the focus of its link.
   const look = (part) => {
-    const style = getComputedStyle(part);
-    return marks.map((each) => style[each]).join("|");
+    const styles = [getComputedStyle(part), getComputedStyle(part, "::before"), getComputedStyle(part, "::after")];
+    let above = part.parentElement;
+    for (let k = 0; k < 3 && above; k += 1, above = above.parentElement) styles.push(getComputedStyle(above));
+    return styles.map((style) => marks.map((each) => style[each]).join("|")).join("/");
   };
   const order = { wanted: [], before: new Map(), reached: [], unseen: new Set() };
 

@@ -3,7 +3,6 @@
 Screenshots of all of them are kept in ``tests/browser/seen``.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,8 +164,3 @@ def test_a_fault_is_noticed(browser: Any, tmp_path: Path) -> None:
         "Tab goes back",
     ):
         assert each in text
-
-
-@pytest.fixture(scope="module", autouse=True)
-def fresh() -> None:
-    shutil.rmtree(SEEN, ignore_errors=True)

@@ -78,7 +78,6 @@ _PAGE = Template("""\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="generator" content="modicum $version">
 <link rel="icon" href="data:,">
 <title>$title</title>
@@ -108,7 +107,7 @@ def page(
     policy lets a browser run this ``script`` and no other, and load nothing at all.
     """
     text = json.dumps(record, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
-    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    policy = _POLICY
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         policy += f"; script-src 'sha256-{digest}'"
