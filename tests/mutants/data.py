@@ -177,7 +177,7 @@ FAULTS = (
     Fault(
         "coordinates-beyond-the-longest",
         "Coordinates of products are not shrunk to what the size of rows can hold.",
-        f"{_GRADIENTS}:GradientView.vectors",
+        f"{_GRADIENTS}:vectors",
         "np.maximum(long, 1.0)",
         "np.maximum(0 * long, 1.0)",
         "summaries/test_gradients.py",

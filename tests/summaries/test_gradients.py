@@ -18,6 +18,7 @@ from modicum.summaries.gradients import (
     ProductSums,
     ProductTotals,
     SizeCounts,
+    vectors,
 )
 from modicum.summaries.second_moments import RowNorm, RowTotals, Scaling, Weights
 from modicum.summaries.vectors import BOUND
@@ -106,7 +107,7 @@ def test_counts_are_by_definition(power) -> None:
     assert 0 < found.totals[-1] < found.totals[0] < len(X)
     row_norm = RowNorm(NORMS[power], Weights(1, 1, 1, 1))
     bounds = (WHOLE**2, 4 * WHOLE**2, 64 * WHOLE**2, 10**4 * WHOLE**2)
-    sizes = row_norm.sizes(view(power).vectors(view(power).seen(q)[0]))
+    sizes = row_norm.sizes(vectors(view(power).seen(q)[0]))
     found = reduce(SizeCounts(view(power), row_norm, bounds), [X])
     assert found.totals == tuple(int((sizes > each).sum()) for each in bounds)
 
@@ -116,10 +117,10 @@ def test_products_and_what_they_lose(power) -> None:
     asked = product_sums(power, 6 * WHOLE**2)
     rows = view(power).seen(quantised(X))[0]
     found = reduce(asked, [X])
-    kept = asked.row_norm.clipped(view(power).vectors(rows), asked.bound)
+    kept = asked.row_norm.clipped(vectors(rows), asked.bound)
     sums = (kept.astype(object).T @ kept.astype(object))[np.triu_indices(3)]
     assert found.products == tuple(sums.tolist())
-    assert np.abs(view(power).vectors(rows)).max() == LONGEST * WHOLE
+    assert np.abs(vectors(rows)).max() == LONGEST * WHOLE
     total = 0.0
     touched = 0
     for a, b in zip(rows, kept / WHOLE, strict=True):
