@@ -8,7 +8,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.covariance import ComponentsErrorModel
+from modicum.statistics.covariance_error import ComponentsErrorModel
 from modicum.statistics.moments import noise_size
 from modicum.statistics.standardised import noise_quantile
 

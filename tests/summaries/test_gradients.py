@@ -1,5 +1,6 @@
 """Gradients at a fit and products along directions, against exact rational arithmetic."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -121,29 +122,42 @@ def test_products_and_what_they_lose(power) -> None:
     sums = (kept.astype(object).T @ kept.astype(object))[np.triu_indices(3)]
     assert found.products == tuple(sums.tolist())
     assert np.abs(vectors(rows)).max() == LONGEST * WHOLE
-    total = 0.0
+    total = np.zeros((3, 3))
     touched = 0
     for a, b in zip(rows, kept / WHOLE, strict=True):
         if np.abs(a - b).max() > 2 / WHOLE:
             size = np.abs(np.linalg.eigvalsh(np.outer(a, a) - np.outer(b, b))).max()
-            total += min(size, asked.most)
+            total += np.outer(a, a) / (a @ a) * min(size, asked.most)
             touched += 1
     assert 0 < touched < len(X)
-    # Bounds of single eigenvalues, which are exact where a row was shrunk as a whole, rounded up.
-    assert total - 1e-6 <= found.lost / PARTS <= 1.01 * total + touched / PARTS + 1
+    lost = np.array(found.lost, dtype=float) / WHOLE**2
+    assert lost == pytest.approx(total[np.triu_indices(3)], rel=0.01, abs=1e-3)
+    whole = np.array([lost[[0, 1, 2]], lost[[1, 3, 4]], lost[[2, 4, 5]]])
+    assert found.lost_size == math.floor(PARTS * np.linalg.norm(whole))
+    lengths = (rows**2).sum(axis=1)
+    beyond = [(lengths > times * asked.most).sum() for times in (0.5, 2)]
+    assert found.long == (beyond[0] - beyond[1], beyond[1])
+    assert min(found.long) > 0
     # A row with a coordinate that is too large is shrunk too, whatever the size.
     short = np.abs(rows).max(axis=1) <= LONGEST
     assert not short.all()
-    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[short]]).lost == 0
-    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[~short]]).lost > 0
+    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[short]]).lost_size == 0
+    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[~short]]).lost_size > 0
 
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_a_row_adds_no_more_than_it_may(power) -> None:
+    """To the Frobenius norm of what is lost, alone and beside others, and to the long rows."""
     asked = product_sums(power, 6 * WHOLE**2, most=7)
-    for row in X[:40]:
+    full = 0
+    for place, row in enumerate(X[:40]):
         found = reduce(asked, [row[None, :]])
-        assert 0 <= found.lost <= 7 * PARTS
+        assert 0 <= found.lost_size <= 7 * PARTS
+        full += found.lost_size > 6.9 * PARTS
+        assert sum(found.long) <= 1
+        fewer, more = (reduce(asked, [X[: place + one]]) for one in (0, 1))
+        assert abs(more.lost_size - fewer.lost_size) <= 7 * PARTS
+    assert full > 5
 
 
 @pytest.mark.parametrize("power", [1, 2])

@@ -41,7 +41,7 @@ from modicum.summaries.second_moments import (
     Weights,
 )
 
-_ROUGH_SIZE, _SIZE, _LOST = Fraction(1, 50), Fraction(1, 25), Fraction(1, 10)
+_ROUGH_SIZE, _SIZE = Fraction(1, 50), Fraction(1, 25)
 _ROUGH_PENALTY = 0.3  # parts of the largest eigenvalue of noise, about
 _NARROWEST = 2.0**-5  # half-widths: a direction with less spread is taken at this
 _EQUAL = Weights(count=1, mean=1, square=1, product=1)
@@ -59,7 +59,7 @@ def rough_moments(scaled: StandardisedColumns, share: Fraction) -> Steps[Moments
     bounds = row_sizes(row_norm, scaled.width + 1)
     counts = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
     grid = RadiusGrid(bounds[::-1], tuple(range(len(bounds))))
-    prior = tilt(_many(scaled.width) / 2, 2)
+    prior = tilt(many_products(scaled.width) / 2, 2)
     place = yield from drawn(
         scaled.split, counts.beyond[::-1], grid, prior, _ROUGH_SIZE, "size of the rows"
     )
@@ -124,8 +124,8 @@ class ProductSize(NamedTuple):
         return min(shortest, float(LONGEST**2), float(self.most))
 
 
-def product_size(scaled: StandardisedColumns, view: Along) -> Steps[ProductSize]:
-    """Draw the size to which rows are shrunk along the directions."""
+def product_size(scaled: StandardisedColumns, view: Along, many: float) -> Steps[ProductSize]:
+    """Draw the size to which rows are shrunk along the directions; ``many`` is its prior power."""
     width, norm = len(view.directions) + 1, scaled.state.norm
     row_norm, power = RowNorm(norm, _EQUAL), 1 if norm == "l1" else 2
     typical = (width * (width + 1) / 2) ** (1 / power) * WHOLE**2
@@ -135,7 +135,7 @@ def product_size(scaled: StandardisedColumns, view: Along) -> Steps[ProductSize]
         scaled.split,
         counts.totals,
         grid,
-        tilt(_many(width), _FINE),
+        tilt(many),
         _SIZE,
         "size of the rows along directions",
     )
@@ -147,18 +147,25 @@ def product_size(scaled: StandardisedColumns, view: Along) -> Steps[ProductSize]
 
 
 def products_along(
-    split: BudgetSplit, found: ProductTotals, size: ProductSize, part: Fraction | None
+    split: BudgetSplit,
+    found: ProductTotals,
+    size: ProductSize,
+    counting: Fraction,
+    part: Fraction | None = None,
 ) -> Steps[Products]:
-    """Release what products lost, and products; ``part`` is theirs of what is left, or all."""
-    counting = split.spend(
-        add_noise((found.lost,), split.share(_LOST), sensitivity=PARTS * size.most)
+    """Release what products lost, for the share ``counting``, and products.
+
+    ``part`` is that of products of what is left; without it they have all.
+    """
+    counted = split.spend(
+        add_noise((found.lost_size,), split.share(counting), sensitivity=PARTS * size.most)
     )  # [regression.7]
-    (lost,) = yield from draw("lost by products", counting)
+    (lost,) = yield from draw("lost by products", counted)
     share = split.rest() if part is None else part_of_rest(split, part)
     law = split.spend(add_noise(found.products, share, sensitivity=size.bound))  # [regression.6]
     noisy = yield from draw("products along directions", law)
     norm = size.row_norm.norm
-    return Products(noisy, _deviation(law), lost, _deviation(counting), norm)
+    return Products(noisy, _deviation(law), lost, _deviation(counted), norm)
 
 
 def drawn(
@@ -187,7 +194,7 @@ def tilt(power: float, per_octave: int = _FINE) -> Fraction:
     return Fraction(round(power * math.log(2) / per_octave * 2**20), 2**20)
 
 
-def _many(width: int) -> float:
+def many_products(width: int) -> float:
     """Noise of products grows with their number, and what shrinking loses does not."""
     least, squared, most = _MANY
     return min(max(squared * width**2, least), most)
@@ -206,7 +213,8 @@ def _deviation(law: Additive) -> float:
 class Products:
     """Noisy products of coordinates, in units of 2^-24, the upper triangle row by row.
 
-    ``lost`` is what shrinking took off, in 16ths; ``deviation`` and ``lost_deviation`` are the
+    ``lost`` is the Frobenius norm of what shrinking took off, in 16ths; ``deviation`` and
+    ``lost_deviation`` are the
     standard deviations of the noise in these units, Laplace if ``norm`` is "l1".
     """
 

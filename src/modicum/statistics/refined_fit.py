@@ -39,6 +39,7 @@ from modicum.statistics.products import (
     Products,
     directions,
     drawn,
+    many_products,
     part_of_rest,
     product_size,
     products_along,
@@ -64,7 +65,8 @@ from modicum.summaries.vectors import BOUND
 SEEN = 1.0  # a column enters if its spread exceeds its noise so many times
 
 # Shares of the budget; of products and first gradients, of what is left. Found by simulation.
-_RADIUS, _OUTSIDE, _LAST_RADIUS = Fraction(1, 50), Fraction(1, 10), Fraction(3, 100)
+_RADIUS, _LAST_RADIUS = Fraction(1, 50), Fraction(3, 100)
+_LOST, _OUTSIDE = Fraction(1, 10), Fraction(1, 10)
 _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 
 _PENALTY = 0.6  # parts of the largest eigenvalue of noise, about
@@ -79,13 +81,13 @@ def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
     moments = yield from rough_moments(scaled, _ROUGH)
     rough = rough_fit(moments)
     view = _view(moments, rough, scaled.scaling)
-    size = yield from product_size(scaled, view)
+    size = yield from product_size(scaled, view, many_products(len(view.directions) + 1))
     first, _ = yield from _clipping(scaled, view, _RADIUS, "radius of first gradients")
     found, sums = yield from read_both(
         scaled.ask(size.sums(view)),
         scaled.ask(GradientSums(first)),
     )
-    products = yield from products_along(split, found, size, _PRODUCTS)
+    products = yield from products_along(split, found, size, _LOST, _PRODUCTS)
     pull, _ = yield from _gradients(
         split, sums.totals, first, part_of_rest(split, _FIRST), "first "
     )

@@ -10,6 +10,7 @@ of one row, and exact up to the last product: docs/research/proofs/regression.md
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -40,8 +41,11 @@ WHOLE = 1 << 12
 LONGEST = 1 << 5
 """Size of a coordinate in products, at most: 2^17 units, as :class:`RowNorm` asks for."""
 
+FURTHER = 4
+"""Squared length of the longer one of two kinds of long rows, over that of the others."""
+
 PARTS = 16
-"""Parts of a squared coordinate in which what products lost is counted."""
+"""Parts of a squared coordinate in which the size of what products lost is counted."""
 
 _UNIT = 2.0 ** -(BITS + FIT_BITS)
 _ROWS = 1 << 13  # rows at a time: of products below 2^34 a float64 holds their sum exactly
@@ -203,9 +207,8 @@ class GradientSums(Reduction[RowTotals]):
 class ProductSums(Reduction["ProductTotals"]):
     """Sums the products of coordinates of rows that are shrunk to a size, and what that loses.
 
-    ``bound`` is the size by ``row_norm``. Lost is the size of what the outer product of a row's
-    coordinates has more than that of the shrunk vector; a row adds an integer of [0, ``PARTS
-    most``] to that.
+    ``bound`` is the size by ``row_norm``. Lost are products too, of what is left of rows; the
+    squared length of what a row adds there is at most ``most``.
     """
 
     view: Along
@@ -218,40 +221,72 @@ class ProductSums(Reduction["ProductTotals"]):
     ) -> RowPass[ProductTotals]:
         width = len(self.view.directions) + 1
         upper = np.triu_indices(width)
+        # Components are at most 2^17, and those of what is lost at most the root of ``most`` in
+        # units: products of two, for so many rows, stay below 2^53.
+        size = min(_ROWS, max(1, 2**53 // (self.most * WHOLE**2)))
 
-        def summed(q: Integers) -> tuple[NDArray[np.object_], int]:
-            products, lost = np.zeros(len(upper[0]), dtype=np.int64), 0
-            for start in range(0, len(q), _ROWS):
-                rows = self.view.rows(q[start : start + _ROWS])
+        def summed(q: Integers) -> tuple[NDArray[np.object_], NDArray[np.object_], Integers]:
+            products, lost = np.zeros((2, len(upper[0])), dtype=np.int64)
+            long = np.zeros(2, dtype=np.int64)
+            for start in range(0, len(q), size):
+                rows = self.view.rows(q[start : start + size])
                 whole = vectors(rows)
                 kept = self.row_norm.clipped(whole, self.bound)
-                # Components are at most 2^17: 2^13 products of two stay below 2^53.
-                short = kept.astype(np.float64)
-                products += (short.T @ short)[upper].astype(np.int64)
+                products += _products(kept)[upper]
                 touched = (kept != whole).any(axis=1) | (np.abs(rows) > LONGEST).any(axis=1)
-                lost += int(self.lost(rows[touched], short[touched] / WHOLE).sum())
-            return products.astype(np.object_), lost
+                lost += _products(self.lost(rows[touched], kept[touched] / WHOLE))[upper]
+                lengths = norms(rows) ** 2
+                further = int((lengths > FURTHER * self.most / 2).sum())
+                long += int((lengths > self.most / 2).sum()) - further, further
+            return products.astype(np.object_), lost.astype(np.object_), long
 
         return RowPass(ProductTotals, summed, on_lattice(lattice))
 
     def lost(self, a: Floats, b: Floats) -> Integers:
-        """[regression.7] Bound the eigenvalues of a a' - b b', row by row.
+        """[regression.7] Vectors along the rows a, whose squared length bounds what a a' - b b' is.
 
-        They are ((a - b)'(a + b) ± |a - b| |a + b|) / 2.
+        Its eigenvalues are ((a - b)'(a + b) ± |a - b| |a + b|) / 2. Components are rounded towards
+        zero, and the length is computed again from the integers.
         """
-        found = norms(a - b) * norms(a + b)
-        whole: Integers = np.ceil(np.minimum(found, self.most) * PARTS).astype(np.int64)
-        return whole
+        most = self.most
+        long = np.minimum(norms(a - b) * norms(a + b), most)
+        scale = WHOLE * np.sqrt(long) / np.maximum(norms(a), 1.0)
+        found: Integers = np.trunc(a * scale[:, None]).astype(np.int64)
+        found[(found * found).sum(axis=1) > most * WHOLE**2] = 0
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductTotals(AdditiveSummary):
-    """Sums of products, the upper triangle row by row, and what they lost (sensitive)."""
+    """Sums of products, the upper triangle row by row, and of what they lost (sensitive).
+
+    ``long`` counts rows that are long, and those that are longer.
+    """
 
     kind: ClassVar[str] = "product-totals"
 
     products: tuple[int, ...]
-    lost: int
+    lost: tuple[int, ...]
+    long: tuple[int, ...]
+
+    @property
+    def lost_size(self) -> int:
+        """[regression.7] The Frobenius norm of what products lost, in parts, rounded down.
+
+        A matrix more of some norm moves it by that norm at most.
+        """
+        width = (math.isqrt(8 * len(self.lost) + 1) - 1) // 2
+        diagonal = {place * width - place * (place - 1) // 2 for place in range(width)}
+        squares = sum(
+            each * each * (1 if place in diagonal else 2) for place, each in enumerate(self.lost)
+        )
+        return math.isqrt(squares) // (WHOLE**2 // PARTS)
+
+
+def _products(rows: Integers) -> Integers:
+    short = rows.astype(np.float64)
+    found: Integers = (short.T @ short).astype(np.int64)
+    return found
 
 
 def _beyond(numbers: NDArray[Any], limits: tuple[int, ...]) -> Integers:
