@@ -8,6 +8,7 @@ import pytest
 
 from modicum import audit
 from modicum import query as ask
+from modicum.statistics import refined_covariance
 from modicum.summaries.gradients import WHOLE, ProductSums, ProductTotals
 
 NARROW = {"within": (-8, 8), "step": 1}
@@ -71,22 +72,11 @@ def test_a_sum_of_sizes_in_place_of_a_norm_breaks_the_claim(monkeypatch) -> None
 
 
 def test_longer_rows_that_count_twice_break_the_claim(monkeypatch) -> None:
-    begin = ProductSums.begin
+    """Numbers of rows beyond sizes, of which one row changes several."""
+    noise = refined_covariance.add_noise
 
-    def twice(self, *arguments):
-        found = begin(self, *arguments)
-        finish = found.finish
+    def twice(numbers, share, *, sensitivity):
+        return noise((sum(numbers), *numbers[1:]), share, sensitivity=sensitivity)
 
-        class Pass:
-            reads = True
-            update = staticmethod(found.update)
-
-            def finish(self):
-                totals = finish()
-                both = (sum(totals.long), totals.long[1])
-                return ProductTotals(totals.products, totals.lost, both)
-
-        return Pass()
-
-    monkeypatch.setattr(ProductSums, "begin", twice)
+    monkeypatch.setattr(refined_covariance, "add_noise", twice)
     assert broken() == LONG

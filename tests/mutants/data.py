@@ -177,10 +177,10 @@ FAULTS = (
     Fault(
         "long-rows-counted-twice",
         "A row that is longer counts among those that are long, too.",
-        f"{_GRADIENTS}:ProductSums.begin",
-        "- further, further",
-        ", further",
-        "summaries/test_gradients.py",
+        "statistics/refined_covariance.py:_long_rows",
+        "(beyond - further, further)",
+        "(beyond, further)",
+        "audit/test_refined_covariance.py",
     ),
     Fault(
         "lost-products-at-half-their-size",

@@ -206,11 +206,10 @@ def test_long_rows_say_how_heavy_the_tail_is() -> None:
     model = curator(turned(20_000, [3, 2, 1]), 1, COSTS[1]).covariance(within=WITHIN, rho="0.1")
     found = model.error_model.refined
     assert found.tail_index(0.95) > 2.5
-    for beyond, index in ((160, 2.4), (700, 1.1)):
+    for beyond in (10, 30, 100, 700):
         heavy = replace(found, long=(1000 - beyond, beyond), deviation=0.0)
-        assert heavy.tail_index(0.95) == pytest.approx(
-            max(-2 * math.log(beyond / 1000, 4), index if index == 1.1 else 0), abs=0.01
-        )
+        index = -2 * math.log(beyond / 1000, 4) - 0.3
+        assert heavy.tail_index(0.95) == pytest.approx(min(max(index, 1.1), 3), abs=0.01)
     unsure = replace(found, long=(900, 10), deviation=60.0)
     assert unsure.tail_index(0.95) < 3
     assert unsure.tail_index(0.5) > unsure.tail_index(0.95)

@@ -123,12 +123,16 @@ class ProductSize(NamedTuple):
         return min(shortest, float(LONGEST**2), float(self.most))
 
 
+def typical_size(norm: Norm, width: int) -> float:
+    """Size of a vector of ones."""
+    return (width * (width + 1) / 2) ** (1 if norm == "l1" else 1 / 2) * WHOLE**2
+
+
 def product_size(scaled: StandardisedColumns, view: Along, many: float) -> Steps[ProductSize]:
     """Draw the size to which rows are shrunk along the directions; ``many`` is its prior power."""
     width, norm = len(view.directions) + 1, scaled.state.norm
-    row_norm, power = RowNorm(norm, _EQUAL), 1 if norm == "l1" else 2
-    typical = (width * (width + 1) / 2) ** (1 / power) * WHOLE**2
-    grid = radius_grid(typical, _SIZES)
+    row_norm = RowNorm(norm, _EQUAL)
+    grid = radius_grid(typical_size(norm, width), _SIZES)
     counts = yield from read(scaled.ask(SizeCounts(view, row_norm, grid.radii)))
     place = yield from drawn(
         scaled.split,

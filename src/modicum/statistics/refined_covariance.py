@@ -30,22 +30,24 @@ from modicum.statistics.covariance_error import (
 from modicum.statistics.moments import SECOND, Moments, covered, noise_size
 from modicum.statistics.products import (
     Products,
+    ProductSize,
     directions,
     product_size,
     products_along,
     rough_moments,
     scatter_noise_size,
+    typical_size,
 )
 from modicum.statistics.refined_fit import ball_quantile
 from modicum.statistics.standardised import Flags, StandardisedColumns, noise_quantile
 from modicum.status import Status
-from modicum.summaries.gradients import FURTHER, PARTS, RowView
+from modicum.summaries.gradients import PARTS, RowView, SizeCounts
 from modicum.summaries.second_moments import FIT_BITS, Norm
 
 # ε n from which on directions are found: for a power of the number of columns, in ε and in ρ.
 _ENOUGH, _LEAST_ENOUGH = {False: (100.0, 2.0), True: (50.0, 1.5)}, 500.0
-# Shares: of what is left, and of all; found by simulation, as all constants here.
-_ROUGH, _LOST, _LONG = Fraction(1, 4), Fraction(1, 5), Fraction(1, 20)
+# Shares: of what is left, of all, and of what is left; found by simulation, as all constants.
+_ROUGH, _LOST, _LONG = Fraction(1, 4), Fraction(1, 5), Fraction(1, 8)
 _PENALTY = 0.45  # parts of the largest eigenvalue of rough noise, about
 HEAVY = Status(
     "heavy_tail",
@@ -55,8 +57,9 @@ HEAVY = Status(
 _PASSES, _LEAST = 3, 2.0**-20
 _PRIOR = 30.0  # power of the size of rows, as rows that lose much have to be few
 # Of a miss: what products lost, long rows, the size of noise, noise entry by entry.
-_CHANCES = 0.2, 0.1, 0.1, 0.6
-_INDEX, _HEAVIEST = 3.0, 1.1
+_CHANCES = 0.15, 0.25, 0.1, 0.5
+_INDEX, _HEAVIEST, _LIGHTER = 3.0, 1.1, 0.3
+_LONGEST, _FURTHER = 3.0, 4  # times a typical size, at most: rows that are long, and longer
 _MANY = 10.0  # halvings of a variance: so many equal parts are all but normal
 
 
@@ -75,12 +78,25 @@ def refined_products(scaled: StandardisedColumns) -> Steps[tuple[Moments, Refine
     view = RowView(scaled.scaling, directions(moments, kept, penalty))
     size = yield from product_size(scaled, view, _PRIOR)
     found = yield from read(scaled.ask(size.sums(view)))
-    split = scaled.split
-    counting = split.spend(add_noise(found.long, split.share(_LONG), sensitivity=1))
-    long = yield from draw("rows that are long, and longer", counting)  # [moments.21]
-    products = yield from products_along(split, found, size, _LOST)
-    shortest = size.shortest(len(view.directions) + 1)
-    return moments, Refined(view, products, shortest, long, math.sqrt(counting.noise[0].variance))
+    products = yield from products_along(scaled.split, found, size, _LOST, 1 - _LONG)
+    long = yield from _long_rows(scaled, size, view, products)
+    return moments, Refined(view, products, size.shortest(len(view.directions) + 1), *long)
+
+
+def _long_rows(
+    scaled: StandardisedColumns, size: ProductSize, view: RowView, products: Products
+) -> Steps[tuple[tuple[int, ...], float]]:
+    """[moments.21] Count rows of more than a size, up to four times that and beyond."""
+    matrix, width, row_norm = products.matrix, len(view.directions) + 1, size.row_norm
+    square = float(np.trace(matrix)) / max(float(matrix[0, 0]), products.noise, 1.0) / width
+    typical = typical_size(row_norm.norm, width) * min(max(square, 1 / width), 1.0)
+    bound = math.ceil(min(size.bound / 2, _LONGEST * typical))
+    beyond, further = (
+        yield from read(scaled.ask(SizeCounts(view, row_norm, (bound, _FURTHER * bound))))
+    ).totals
+    law = add_noise((beyond - further, further), scaled.split.rest(), sensitivity=1)
+    long = yield from draw("rows that are long, and longer", scaled.split.spend(law))
+    return long, math.sqrt(law.noise[0].variance)
 
 
 class Spread(NamedTuple):
@@ -102,9 +118,9 @@ class Spread(NamedTuple):
 class Refined:
     """Products along the directions of ``view``, and what is known of rows that were shrunk.
 
-    Their squared length is at least ``shortest``. ``long`` has the noisy numbers of rows whose
-    squared length is beyond half of what one row may lose, up to four times that and beyond, and
-    ``deviation`` is the standard deviation of the noise of each.
+    Their squared length is at least ``shortest``. ``long`` has the noisy numbers of rows of more
+    than some size, up to four times that and beyond, and ``deviation`` is the standard deviation of
+    the noise of each.
     """
 
     view: RowView
@@ -116,13 +132,15 @@ class Refined:
     def tail_index(self, level: float) -> float:
         """[moments.21] Return the tail index that intervals assume: less than 3 if rows say so.
 
-        Of the rows beyond some length, a tail of index a has at most 2^-a beyond twice that.
+        Of the rows beyond a size, a tail of index a has at most 2^-a beyond four times that, which
+        is twice the length; near the body, where these are, tails of a power look lighter.
         """
-        slack = noise_quantile(self.products.norm, _CHANCES[1] * (1 - level) / 2) * self.deviation
-        between, beyond = self.long
-        most = max(beyond, 0) + slack
-        share = most / max(between + beyond - slack, most)
-        return round(min(max(-2 * math.log(share, FURTHER), _HEAVIEST), _INDEX), 2)
+        chance = _CHANCES[1] * (1 - level) / 2
+        slack = noise_quantile(self.products.norm, chance) * self.deviation
+        most = max(self.long[1], 0) + slack
+        share = most / max(sum(self.long) - slack, most)
+        index = -2 * math.log(share, _FURTHER) - _LIGHTER
+        return round(min(max(index, _HEAVIEST), _INDEX), 2)
 
     def spread(self, moments: Moments) -> Spread:
         """Turn products into covariances in the units of the data; those of lost columns are 0."""
@@ -156,7 +174,7 @@ class Refined:
     @property
     def summary(self) -> dict[str, object]:
         """Numbers as JSON types."""
-        return {"squares_lost": max(self.products.lost, 0) / PARTS, "rows_long": self.long[1]}
+        return {"squares_lost": max(self.products.lost, 0) / PARTS, "rows_long": list(self.long)}
 
 
 class Missing(NamedTuple):

@@ -41,9 +41,6 @@ WHOLE = 1 << 12
 LONGEST = 1 << 5
 """Size of a coordinate in products, at most: 2^17 units, as :class:`RowNorm` asks for."""
 
-FURTHER = 4
-"""Squared length of the longer one of two kinds of long rows, over that of the others."""
-
 PARTS = 16
 """Parts of a squared coordinate in which the size of what products lost is counted."""
 
@@ -225,9 +222,8 @@ class ProductSums(Reduction["ProductTotals"]):
         # units: products of two, for so many rows, stay below 2^53.
         size = min(_ROWS, max(1, 2**53 // (self.most * WHOLE**2)))
 
-        def summed(q: Integers) -> tuple[NDArray[np.object_], NDArray[np.object_], Integers]:
+        def summed(q: Integers) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
             products, lost = np.zeros((2, len(upper[0])), dtype=np.int64)
-            long = np.zeros(2, dtype=np.int64)
             for start in range(0, len(q), size):
                 rows = self.view.rows(q[start : start + size])
                 whole = vectors(rows)
@@ -235,10 +231,7 @@ class ProductSums(Reduction["ProductTotals"]):
                 products += _products(kept)[upper]
                 touched = (kept != whole).any(axis=1) | (np.abs(rows) > LONGEST).any(axis=1)
                 lost += _products(self.lost(rows[touched], kept[touched] / WHOLE))[upper]
-                lengths = norms(rows) ** 2
-                further = int((lengths > FURTHER * self.most / 2).sum())
-                long += int((lengths > self.most / 2).sum()) - further, further
-            return products.astype(np.object_), lost.astype(np.object_), long
+            return products.astype(np.object_), lost.astype(np.object_)
 
         return RowPass(ProductTotals, summed, on_lattice(lattice))
 
@@ -258,16 +251,12 @@ class ProductSums(Reduction["ProductTotals"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductTotals(AdditiveSummary):
-    """Sums of products, the upper triangle row by row, and of what they lost (sensitive).
-
-    ``long`` counts rows that are long, and those that are longer.
-    """
+    """Sums of products, the upper triangle row by row, and of what they lost (sensitive)."""
 
     kind: ClassVar[str] = "product-totals"
 
     products: tuple[int, ...]
     lost: tuple[int, ...]
-    long: tuple[int, ...]
 
     @property
     def lost_size(self) -> int:
