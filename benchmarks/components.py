@@ -80,7 +80,7 @@ class Effort:
     releases: int
 
 
-FULL = Effort(("ε = 1", "ρ = 0.5"), 20)
+FULL = Effort(("ε = 1", "ρ = 0.5"), 10)
 QUICK = Effort(("ε = 1",), 3)
 
 
