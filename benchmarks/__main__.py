@@ -1,8 +1,8 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
-tails, real, population, spread, locations, robust, smooth, vectors, moments, slopes, speed, growth,
-groups, small-groups, crosstab, bulk, ledger, local, shuffle, peers, spark and all.
+tails, real, population, spread, locations, robust, smooth, vectors, moments, slopes, components,
+speed, growth, groups, small-groups, crosstab, bulk, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks import (
     accuracy,
     bulk,
+    components,
     crosstab,
     groups,
     growth,
@@ -86,6 +87,9 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "vectors": lambda quick: vectors.vectors(vectors.QUICK if quick else vectors.FULL),
     "moments": lambda quick: moments.moments(moments.QUICK if quick else moments.FULL),
     "slopes": lambda quick: slopes.slopes(slopes.QUICK if quick else slopes.FULL),
+    "components": lambda quick: components.components(
+        components.QUICK if quick else components.FULL
+    ),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "growth": lambda quick: growth.growth(rows=10**6 if quick else 10**8),
     "groups": lambda quick: groups.groups(quick=quick),

@@ -66,8 +66,7 @@ def test_gradients_that_are_not_clipped_break_the_claim(monkeypatch) -> None:
 
 def test_losses_that_are_not_capped_break_the_claim(monkeypatch) -> None:
     def whole(self, a, b):
-        found = np.linalg.norm(a - b, axis=1) * np.linalg.norm(a + b, axis=1)
-        return np.ceil(100 * (self.most + found) * gradients.PARTS).astype(np.int64)
+        return np.trunc(a * 10 * gradients.WHOLE * np.sqrt(self.most)).astype(np.int64)
 
     monkeypatch.setattr(ProductSums, "lost", whole)
     values = MANY | {"size of the rows along directions": ((0,),)}

@@ -1,5 +1,6 @@
 """Gradients at a fit and products along directions, against exact rational arithmetic."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +19,7 @@ from modicum.summaries.gradients import (
     ProductSums,
     ProductTotals,
     SizeCounts,
+    vectors,
 )
 from modicum.summaries.second_moments import RowNorm, RowTotals, Scaling, Weights
 from modicum.summaries.vectors import BOUND
@@ -106,7 +108,7 @@ def test_counts_are_by_definition(power) -> None:
     assert 0 < found.totals[-1] < found.totals[0] < len(X)
     row_norm = RowNorm(NORMS[power], Weights(1, 1, 1, 1))
     bounds = (WHOLE**2, 4 * WHOLE**2, 64 * WHOLE**2, 10**4 * WHOLE**2)
-    sizes = row_norm.sizes(view(power).vectors(view(power).seen(q)[0]))
+    sizes = row_norm.sizes(vectors(view(power).seen(q)[0]))
     found = reduce(SizeCounts(view(power), row_norm, bounds), [X])
     assert found.totals == tuple(int((sizes > each).sum()) for each in bounds)
 
@@ -116,33 +118,41 @@ def test_products_and_what_they_lose(power) -> None:
     asked = product_sums(power, 6 * WHOLE**2)
     rows = view(power).seen(quantised(X))[0]
     found = reduce(asked, [X])
-    kept = asked.row_norm.clipped(view(power).vectors(rows), asked.bound)
+    kept = asked.row_norm.clipped(vectors(rows), asked.bound)
     sums = (kept.astype(object).T @ kept.astype(object))[np.triu_indices(3)]
     assert found.products == tuple(sums.tolist())
-    assert np.abs(view(power).vectors(rows)).max() == LONGEST * WHOLE
-    total = 0.0
+    assert np.abs(vectors(rows)).max() == LONGEST * WHOLE
+    total = np.zeros((3, 3))
     touched = 0
     for a, b in zip(rows, kept / WHOLE, strict=True):
         if np.abs(a - b).max() > 2 / WHOLE:
             size = np.abs(np.linalg.eigvalsh(np.outer(a, a) - np.outer(b, b))).max()
-            total += min(size, asked.most)
+            total += np.outer(a, a) / (a @ a) * min(size, asked.most)
             touched += 1
     assert 0 < touched < len(X)
-    # Bounds of single eigenvalues, which are exact where a row was shrunk as a whole, rounded up.
-    assert total - 1e-6 <= found.lost / PARTS <= 1.01 * total + touched / PARTS + 1
+    lost = np.array(found.lost, dtype=float) / WHOLE**2
+    assert lost == pytest.approx(total[np.triu_indices(3)], rel=0.01, abs=1e-3)
+    whole = np.array([lost[[0, 1, 2]], lost[[1, 3, 4]], lost[[2, 4, 5]]])
+    assert found.lost_size == math.floor(PARTS * np.linalg.norm(whole))
     # A row with a coordinate that is too large is shrunk too, whatever the size.
     short = np.abs(rows).max(axis=1) <= LONGEST
     assert not short.all()
-    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[short]]).lost == 0
-    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[~short]]).lost > 0
+    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[short]]).lost_size == 0
+    assert reduce(product_sums(power, 10**6 * WHOLE**2), [X[~short]]).lost_size > 0
 
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_a_row_adds_no_more_than_it_may(power) -> None:
+    """To the Frobenius norm of what is lost, alone and beside others."""
     asked = product_sums(power, 6 * WHOLE**2, most=7)
-    for row in X[:40]:
+    full = 0
+    for place, row in enumerate(X[:40]):
         found = reduce(asked, [row[None, :]])
-        assert 0 <= found.lost <= 7 * PARTS
+        assert 0 <= found.lost_size <= 7 * PARTS
+        full += found.lost_size > 6.9 * PARTS
+        fewer, more = (reduce(asked, [X[: place + one]]) for one in (0, 1))
+        assert abs(more.lost_size - fewer.lost_size) <= 7 * PARTS
+    assert full > 5
 
 
 @pytest.mark.parametrize("power", [1, 2])

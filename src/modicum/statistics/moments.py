@@ -306,7 +306,7 @@ CONDITION = "assumes tails of index 3 or lighter"
 CHANCE_COUNTED = 0.3
 """Part of the chance of a miss that goes to the numbers of rows and of squares cut off."""
 
-_SECOND = 2  # tails of this index or heavier have no second moment
+SECOND = 2  # tails of this index or heavier have no second moment
 
 
 def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
@@ -358,12 +358,12 @@ class Touched:
         size = len(summed)
         if self.tail is None:
             return np.zeros((size, size))
-        if self.tail <= _SECOND:
+        if self.tail <= SECOND:
             return np.full((size, size), np.inf)
         lost = np.sqrt(self._shrunk(summed, means))
         beyond = np.sqrt(self._beyond * (self.squares + self.times * self.noise))
         kept = np.sqrt(self.cut) * (CLIP + np.abs(means))
-        held = kept * math.sqrt(self.tail / (self.tail - _SECOND))
+        held = kept * math.sqrt(self.tail / (self.tail - SECOND))
         crossed = np.outer(beyond, kept)
         counted = crossed + crossed.T + np.outer(beyond, beyond)
         np.fill_diagonal(counted, beyond**2)
@@ -374,12 +374,12 @@ class Touched:
         """[moments.19] Bound the largest eigenvalue of the missing matrix, in the data's units."""
         if self.tail is None:
             return 0.0
-        if self.tail <= _SECOND:
+        if self.tail <= SECOND:
             return math.inf
         noise = self.times * self.noise * float(np.hypot.reduce(units**2))
         beyond = self._beyond * (float(self.squares @ units**2) + noise)
         kept = self.cut * float((CLIP + np.abs(means)) ** 2 @ units**2)
-        held = kept * self.tail / (self.tail - _SECOND)
+        held = kept * self.tail / (self.tail - SECOND)
         lost = float(self._shrunk(summed, means) @ units**2)
         return lost + min(beyond + 2 * math.sqrt(beyond * kept), held)
 
@@ -420,7 +420,7 @@ def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
 
 def power_law(tail: float) -> float:
     """All squares that were cut off, over those that are counted, by the power law [moments.17]."""
-    return 1 / (1 - math.pow(REACH, 1 - tail / 2)) if tail > _SECOND else math.inf
+    return 1 / (1 - math.pow(REACH, 1 - tail / 2)) if tail > SECOND else math.inf
 
 
 def covered(tail: float | None) -> str:

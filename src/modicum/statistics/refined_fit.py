@@ -28,79 +28,70 @@ from numpy.typing import NDArray
 
 from modicum.array_release import Floats, Intervals
 from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
-from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
-from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.moments import (
-    PLAIN,
     Moments,
     OfMoments,
-    noisy_products,
-    power_law,
-    row_sizes,
+)
+from modicum.statistics.products import (
+    Products,
+    directions,
+    drawn,
+    many_products,
+    part_of_rest,
+    product_size,
+    products_along,
+    radius_grid,
+    rough_moments,
+    scatter_noise_size,
+    tilt,
+    units,
 )
 from modicum.statistics.standardised import StandardisedColumns, noise_quantile
 from modicum.summaries.gradients import (
-    LARGEST,
     PARTS,
-    WHOLE,
     GradientCounts,
     GradientSums,
     GradientView,
-    ProductSums,
-    SizeCounts,
 )
 from modicum.summaries.second_moments import (
     FIT_BITS,
-    Norm,
-    RowNorm,
-    RowNormCounts,
     Scaling,
-    Weights,
 )
 from modicum.summaries.vectors import BOUND
 
 SEEN = 1.0  # a column enters if its spread exceeds its noise so many times
 
 # Shares of the budget; of products and first gradients, of what is left. Found by simulation.
-_ROUGH_SIZE, _SIZE, _RADIUS = Fraction(1, 50), Fraction(1, 25), Fraction(1, 50)
-_LOST, _OUTSIDE, _LAST_RADIUS = Fraction(1, 10), Fraction(1, 10), Fraction(3, 100)
+_RADIUS, _LAST_RADIUS = Fraction(1, 50), Fraction(3, 100)
+_LOST, _OUTSIDE = Fraction(1, 10), Fraction(1, 10)
 _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 
 _ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
-_NARROWEST = 2.0**-5  # half-widths: a direction with less spread is taken at this
-_EQUAL = Weights(count=1, mean=1, square=1, product=1)
 _TYPICAL = 1 << 12  # units of radii in a typical gradient
-_GRADIENTS, _SIZES = (-4, 11), (-1, 9)  # octaves of radii and of sizes about typical ones
-_FINE = 4  # of them in an octave
+_GRADIENTS = (-4, 11)  # octaves of radii about a typical one
 _FEW_OUTSIDE = 5  # prior power of the radius of gradients
-_MANY = (5.0, 1 / 4, 40.0)  # that of sizes: least, by square of the number of coordinates, most
 
 
 def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
     """Spend all that is left on a fit of the last column."""
     split = scaled.split
-    moments = yield from _rough_moments(scaled)
+    moments = yield from rough_moments(scaled, _ROUGH)
     rough = rough_fit(moments)
     view = _view(moments, rough, scaled.scaling)
-    size = yield from _size(scaled, view)
+    size = yield from product_size(scaled, view, many_products(len(view.directions) + 1))
     first, _ = yield from _clipping(scaled, view, _RADIUS, "radius of first gradients")
     found, sums = yield from read_both(
-        scaled.ask(ProductSums(view, size.row_norm, size.bound, size.most)),
+        scaled.ask(size.sums(view)),
         scaled.ask(GradientSums(first)),
     )
-    counting = split.spend(
-        add_noise((found.lost,), split.share(_LOST), sensitivity=PARTS * size.most)
-    )  # [regression.7]
-    (lost,) = yield from draw("lost by products", counting)
-    share = _part(split, _PRODUCTS)
-    law = split.spend(add_noise(found.products, share, sensitivity=size.bound))  # [regression.6]
-    noisy = yield from draw("products along directions", law)
-    products = Products(noisy, _deviation(law), lost, _deviation(counting), moments.norm)
-    pull, _ = yield from _gradients(split, sums.totals, first, _part(split, _FIRST), "first ")
-    view = _moved(view, products.step(pull))
+    products = yield from products_along(split, found, size, _LOST, _PRODUCTS)
+    pull, _ = yield from _gradients(
+        split, sums.totals, first, part_of_rest(split, _FIRST), "first "
+    )
+    view = _moved(view, _step(products, pull))
 
     last, outside = yield from _clipping(scaled, view, _LAST_RADIUS, "radius of gradients")
     share = split.share(_OUTSIDE)
@@ -129,20 +120,6 @@ class RoughFit(NamedTuple):
     penalty: float
 
 
-def _rough_moments(scaled: StandardisedColumns) -> Steps[Moments]:
-    """Release products of rows in half-widths; next to no rows are shrunk."""
-    row_norm = RowNorm(scaled.state.norm, PLAIN)
-    bounds = row_sizes(row_norm, scaled.width + 1)
-    counts = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
-    grid = RadiusGrid(bounds[::-1], tuple(range(len(bounds))))
-    tilt = _tilt(_many(scaled.width) / 2, 2)
-    place = yield from _drawn(
-        scaled.split, counts.beyond[::-1], grid, tilt, _ROUGH_SIZE, "size of the rows"
-    )
-    share = _part(scaled.split, _ROUGH)
-    return (yield from noisy_products(scaled, row_norm, grid.radii[place], share))
-
-
 def rough_fit(moments: Moments) -> RoughFit:
     """Solve the penalised normal equations of the columns that are seen."""
     kept = moments.seen(SEEN)[:-1] & ~moments.state.lost[-1]
@@ -150,10 +127,7 @@ def rough_fit(moments: Moments) -> RoughFit:
     if not size:
         return RoughFit(slopes, kept, 0.0)
     inner, goal = moments.scatter[:-1, :-1][np.ix_(kept, kept)], moments.scatter[:-1, -1][kept]
-    # Twice the largest root of the sum of a row's variances is about the largest eigenvalue of
-    # noise [moments.15]; that of means counts where columns are not about the middle.
-    noise = moments.scatter_noise()[:-1, :-1][np.ix_(kept, kept)]
-    penalty = _ROUGH_PENALTY * 2 * float(np.hypot.reduce(noise, axis=1).max())
+    penalty = _ROUGH_PENALTY * scatter_noise_size(moments, np.append(kept, False))
     values, vectors = np.linalg.eigh(inner)
     inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
     slopes[kept] = inverse @ goal
@@ -162,13 +136,8 @@ def rough_fit(moments: Moments) -> RoughFit:
 
 def _view(moments: Moments, rough: RoughFit, scaling: Scaling) -> GradientView:
     """[regression.2] Look along the roots of the inverse scatter, from the rough fit."""
-    means, places = moments.means, np.flatnonzero(rough.kept)
-    scatter = moments.scatter[np.ix_(places, places)] / moments.weight
-    values, vectors = np.linalg.eigh(scatter)
-    spread = np.maximum(values, 0.0) + max(_NARROWEST**2, rough.penalty / moments.weight)
-    turn = (vectors / np.sqrt(spread)) @ vectors.T
-    table = np.zeros((len(places), len(means)))
-    table[:, 0], table[:, 1 + places] = -turn @ means[places], turn
+    means, width = moments.means, int(rough.kept.sum()) + 1
+    ways = directions(moments, rough.kept, rough.penalty)
     line = np.concatenate([[means[-1] - rough.slopes @ means[:-1]], rough.slopes])
     residual = np.append(-line, 1.0)
     # The mean square of what the fit leaves, or the noise of that if it is more.
@@ -176,14 +145,9 @@ def _view(moments: Moments, rough: RoughFit, scaling: Scaling) -> GradientView:
     noise = math.sqrt(float(residual**2 @ moments.noise**2 @ residual**2))
     size = math.sqrt(max(left, noise) / moments.weight)
     pure = moments.norm == "l1"
-    power = 1 if pure and len(places) + 1 > MOST_DIMENSIONS[2] else 2
-    typical = size * (len(places) + 1) ** (1 / power)
-    return GradientView(scaling, _units(line), tuple(map(_units, table)), _TYPICAL / typical, power)
-
-
-def _units(numbers: Floats) -> tuple[int, ...]:
-    found = np.clip(np.rint(np.ldexp(numbers, FIT_BITS)), -LARGEST, LARGEST)
-    return tuple(found.astype(np.int64).tolist())
+    power = 1 if pure and width > MOST_DIMENSIONS[2] else 2
+    typical = size * (width) ** (1 / power)
+    return GradientView(scaling, units(line), ways, _TYPICAL / typical, power)
 
 
 def _frame(view: GradientView) -> Floats:
@@ -198,46 +162,20 @@ def _line(view: GradientView) -> Floats:
 
 
 def _moved(view: GradientView, step: Floats) -> GradientView:
-    return replace(view, fit=_units(_line(view) + step @ _frame(view)))
+    return replace(view, fit=units(_line(view) + step @ _frame(view)))
 
 
 # ---- Draws
-
-
-class _Size(NamedTuple):
-    """How rows are shrunk for products, and what one of them adds to the squares lost at most."""
-
-    row_norm: RowNorm
-    bound: int
-    most: int
-
-
-def _size(scaled: StandardisedColumns, view: GradientView) -> Steps[_Size]:
-    """Draw the size to which rows are shrunk along the directions."""
-    width, norm = len(view.directions) + 1, scaled.state.norm
-    row_norm, power = RowNorm(norm, _EQUAL), 1 if norm == "l1" else 2
-    typical = (width * (width + 1) / 2) ** (1 / power) * WHOLE**2
-    grid = _grid(typical, _SIZES)
-    counts = yield from read(scaled.ask(SizeCounts(view, row_norm, grid.radii)))
-    tilt = _tilt(_many(width), _FINE)
-    place = yield from _drawn(
-        scaled.split, counts.totals, grid, tilt, _SIZE, "size of the rows along directions"
-    )
-    bound = grid.radii[place]
-    # About the square of the length of a row of this size; (sum of |v|)² is about twice its L1
-    # size, and d times the sum of the squares.
-    square = 2 * bound / width if norm == "l1" else math.sqrt(2) * bound
-    return _Size(row_norm, bound, math.ceil(square / WHOLE**2))
 
 
 def _clipping(
     scaled: StandardisedColumns, view: GradientView, share: Fraction, label: str
 ) -> Steps[tuple[GradientView, int]]:
     """Draw a radius of gradients; return a view where it is ``BOUND``, and how many are beyond."""
-    grid = _grid(_TYPICAL, _GRADIENTS)
+    grid = radius_grid(_TYPICAL, _GRADIENTS)
     counts = yield from read(scaled.ask(GradientCounts(view, grid.radii)))
-    tilt = _tilt(_FEW_OUTSIDE, _FINE)
-    place = yield from _drawn(scaled.split, counts.totals, grid, tilt, share, label)
+    prior = tilt(_FEW_OUTSIDE)
+    place = yield from drawn(scaled.split, counts.totals, grid, prior, share, label)
     gain = view.gain * (BOUND / grid.radii[place])
     return replace(view, gain=gain), counts.totals[place]
 
@@ -262,93 +200,19 @@ def _gradients(
     return np.array(noisy, dtype=np.float64) / view.gain, deviation / view.gain
 
 
-def _drawn(
-    split: BudgetSplit,
-    beyond: tuple[int, ...],
-    grid: RadiusGrid,
-    tilt: Fraction,
-    share: Fraction,
-    label: str,
-) -> Steps[int]:
-    """Draw the place of a radius, by the rows beyond each; a larger one is less likely before."""
-    law = split.spend(RadiusDraw.of((beyond,), grid, split.share(share), tilt=tilt))
-    (place,) = yield from draw(label, law)
-    return place
-
-
-def _grid(typical: float, octaves: tuple[int, int]) -> RadiusGrid:
-    """Radii from so many octaves about a typical one up to so many."""
-    places = range(octaves[0] * _FINE, octaves[1] * _FINE + 1)
-    radii = (max(round(typical * 2.0 ** (place / _FINE)), 1) for place in places)
-    return RadiusGrid(tuple(radii), tuple(range(len(places))))
-
-
-def _tilt(power: float, per_octave: int) -> Fraction:
-    return Fraction(round(power * math.log(2) / per_octave * 2**20), 2**20)
-
-
-def _many(width: int) -> float:
-    """Noise of products grows with their number, and what shrinking loses does not."""
-    least, squared, most = _MANY
-    return min(max(squared * width**2, least), most)
-
-
-def _part(split: BudgetSplit, part: Fraction) -> Share:
-    """Part of what is left."""
-    return split.share(Fraction(round(part * split.left / split.total * 2**24), 2**24))
-
-
-def _deviation(law: Additive) -> float:
-    return math.sqrt(law.noise[0].variance)
-
-
 # ---- What follows from the released numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Products:
-    """Noisy products of coordinates, in units of 2^-24, the upper triangle row by row.
+def _step(products: Products, gradient: Floats) -> Floats:
+    """Solve the normal equations with a penalty: the move that a gradient asks for.
 
-    ``lost`` is what shrinking took off, in 16ths; ``deviation`` and ``lost_deviation`` are the
-    standard deviations of the noise in these units, Laplace if ``norm`` is "l1".
+    What was lost is put back, in all directions alike; without it steps would be too long.
     """
-
-    sums: tuple[int, ...]
-    deviation: float
-    lost: int
-    lost_deviation: float
-    norm: Norm
-
-    @property
-    def matrix(self) -> Floats:
-        """All of them."""
-        width = (math.isqrt(8 * len(self.sums) + 1) - 1) // 2
-        found = np.zeros((width, width))
-        found[np.triu_indices(width)] = [each / WHOLE**2 for each in self.sums]
-        return found + np.triu(found, 1).T
-
-    @property
-    def noise(self) -> float:
-        """Standard deviation of an entry."""
-        return self.deviation / WHOLE**2
-
-    def step(self, gradient: Floats) -> Floats:
-        """Solve the normal equations with a penalty: the move that a gradient asks for.
-
-        What was lost is put back, in all directions alike; without it steps would be too long.
-        """
-        values, vectors = np.linalg.eigh(self.matrix)
-        penalty = _PENALTY * 2 * math.sqrt(len(values)) * self.noise
-        penalty += max(self.lost, 0) / PARTS / len(values)
-        found: Floats = (vectors / (np.maximum(values, 0.0) + penalty)) @ (vectors.T @ gradient)
-        return found
-
-    def missing(self, tail: float | None, chance: float) -> float:
-        """[regression.7] Bound the largest eigenvalue of what products lack."""
-        if tail is None:
-            return 0.0
-        slack = noise_quantile(self.norm, chance) * self.lost_deviation
-        return (max(self.lost, 0) + slack) / PARTS * power_law(tail)
+    values, vectors = np.linalg.eigh(products.matrix)
+    penalty = _PENALTY * 2 * math.sqrt(len(values)) * products.noise
+    penalty += max(products.lost, 0) / PARTS / len(values)
+    found: Floats = (vectors / (np.maximum(values, 0.0) + penalty)) @ (vectors.T @ gradient)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +283,7 @@ class RegressionErrorModel(OfMoments):
     def coefficients(self) -> Floats:
         """The intercept and the slopes, in the units of the data; 0 for columns left out."""
         _, products, gradient = self._refined
-        return self._at(products.step(np.array(gradient.sums)))
+        return self._at(_step(products, np.array(gradient.sums)))
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Intervals for the least-squares fit of all rows to the columns that were kept."""

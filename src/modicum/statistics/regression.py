@@ -30,10 +30,10 @@ from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.moments import exact_values, moments_of
+from modicum.statistics.products import Products
 from modicum.statistics.refined_fit import (
     SEEN,
     Gradient,
-    Products,
     RegressionErrorModel,
     refined_fit,
 )
