@@ -59,7 +59,8 @@ class Schedule:
     The centre's grid has ``bits`` fraction bits. Radii are parts of an octave, ``per_octave`` of
     each; they begin at a part of the
     radius ``outer``, and
-    their prior is r^-power, but r^-4 beyond a ``turn``, if there is one; and the drawn radii
+    their prior is r^-power, but r^-4 beyond a ``turn``, if there is one, and r^-1 below a ``knee``;
+    and the drawn radii
     are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
     there, if a light tail showed. ``more`` is what is spent besides the rough mean between the
     search and the last step.
@@ -75,6 +76,7 @@ class Schedule:
     per_octave: PerOctave = 2
     outer: int = 0
     turn: int = 0
+    knee: int = 0
     falling: float = 0.0
     more: Fraction = Fraction(0)
 
@@ -85,11 +87,17 @@ class Schedule:
         return cls(nothing, shape, radii, nothing, 0, power, per_octave=SIZE_PARTS)
 
     def outweighed(self, seen: tuple[float, int], split: BudgetSplit, most: int) -> Schedule:
-        """Begin below a radius that so many records exceed, with a prior that they outweigh."""
+        """[sum.5] A prior that is steep above a sixteenth of a radius that so many records exceed.
+
+        They outweigh it from there to ``most``, and r^-1 below: should that radius be far too large
+        (it is drawn), few are worse off than with the same prior from one step on.
+        """
         nats = seen[0] * float(split.share(self.radii).range)
-        begin = max(1, seen[1] >> _INNER_OCTAVES)
-        power = min(STEEP, nats / (math.log(most / begin) + _SPARE))
-        return replace(self, outer=seen[1], power=max(self.power, _grid(power)))
+        knee = max(1, seen[1] >> _INNER_OCTAVES)
+        power = (nats - math.log(knee)) / (math.log(most / knee) + _SPARE)
+        if power <= self.power:
+            return self
+        return replace(self, knee=knee, power=_grid(min(STEEP, power)))
 
     @property
     def later(self) -> Fraction:
@@ -117,10 +125,13 @@ class Schedule:
         grid = RadiusGrid.between(
             max(smallest, self.outer >> _INNER_OCTAVES), largest, self.per_octave
         )
-        if not self.turn:
-            return grid, self.tilt
-        part = Fraction(round(64 * _FAR / self.power), 64)
-        return grid.bent(self.turn, part), self.tilt / part.denominator
+        if self.turn:
+            part = Fraction(round(64 * _FAR / self.power), 64)
+            return grid.bent(self.turn, part), self.tilt / part.denominator
+        if self.knee:
+            part = Fraction(round(64 * self.power), 64)
+            return grid.bent(self.knee, part), self.tilt / part.numerator
+        return grid, self.tilt
 
     def widened(self, radius: int) -> int:
         """By how many parts of an octave a drawn radius is widened, if it is one of the tail's.
