@@ -33,7 +33,7 @@ from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, ScalarEstimate
-from modicum.runtime.steps import Reads, Steps, draw, draw_count, read, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import (
     Setting,
     count_outside,
@@ -92,13 +92,14 @@ _CLEAR = 4  # deviations of the noise
 class PeopleSchedule:
     """Shares of the budget, from the noisy number of persons; what they leave is the last draw's.
 
-    A share of 0 leaves a step out. ``sizes`` and ``radius`` are schedules of two radii.
+    A share of 0 leaves a step out. ``rows`` is a strength; ``sizes`` and ``radius`` are
+    schedules of two radii.
     """
 
     centre: Fraction
     bits: int
     sizes: Schedule
-    rows: Fraction
+    rows: float
     radius: Schedule
     rough: Fraction
 
@@ -118,10 +119,10 @@ class PeopleSchedule:
             (0, 0.0),
         )
         more = _MORE if split.concentrated else 1.0
-        few = expected**-0.4
+        few = math.pow(expected, -0.4)
         sizes = more * min(0.08, max(_LEAST, few))
         radius = more * min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
-        rough = split.part_for(more * min(0.08, _ROUGH * few), "noise")
+        rough = more * min(0.08, _ROUGH * few)
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
             bits,
@@ -132,7 +133,7 @@ class PeopleSchedule:
             _for_radius(
                 split, radius, _power(radius * expected, span), shape_share(split, expected)
             ),
-            rough if expected >= _MANY else Fraction(0),
+            split.part_for(rough, "noise") if expected >= _MANY else Fraction(0),
         )
 
 
@@ -178,12 +179,16 @@ def mean_of_persons(
     deviation = Lattice.within((-width, width))
     totals = replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
 
+    schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
+
     def about(centre: int, _most: int) -> Setting:
+        # A centre is no finer than its own grid, nor are deviations from it.
+        finest = round(abs(centre) * Fraction(lattice.step) / Fraction(totals.step))
+        on = replace(totals, floor=max(1, finest >> schedule.bits if schedule.bits else 1))
         rule = RecordRule("sum", lattice=lattice, centre=centre)
-        return Setting(column, totals, split, rule=rule)
+        return Setting(column, on, split, rule=rule)
 
     parts = RatioParts(means, sizes, grid, about)
-    schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
     counted = n0, NoisyTerm(count_noise, 1.0)
     return (yield from centred_ratio(parts, records, cells, schedule, counted))
 
@@ -223,8 +228,9 @@ def centred_ratio(
     centre = yield from find_centre(  # [people.4]
         parts.means, records, n0, share=schedule.centre, bits=schedule.bits
     )
-    rows, outside = yield from _scales(parts, cells, centre, schedule, counted)
+    rows = yield from _sum_of_sizes(parts, cells, schedule, counted)
     here = parts.about(centre, rows.hi)
+    outside = yield from _size_of_deviations(here, schedule, n0, parts.records)
     totals = here.lattice
     reach = totals.last if outside is None else max(1, outside.reach_of(0))
 
@@ -262,7 +268,7 @@ def _for_sizes(split: BudgetSplit, most: int, half: float, median: int) -> float
     of the two.
     """
     unsure = most / (median * expected_records(split, round(2 * half)))
-    strength = min(_MOST_FOR_SIZES, max(_LEAST, 0.78 * unsure**0.4))
+    strength = min(_MOST_FOR_SIZES, max(_LEAST, 0.78 * math.pow(unsure, 0.4)))
     return (_MORE if split.concentrated else 1.0) * strength
 
 
@@ -286,100 +292,86 @@ def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction
     return Fraction(totals.step) / (Fraction(lattice.step) * Fraction(rows.lattice.step))
 
 
-def _scales(
-    parts: RatioParts,
-    cells: CellSummary,
-    centre: int,
-    schedule: PeopleSchedule,
-    counted: tuple[int, NoisyTerm],
-) -> Steps[tuple[SumErrorModel, Outside | None]]:
-    """[people.5], [people.6] The sum of all sizes, and how large a record's deviation is."""
-    sizes, split, n0 = parts.sizes, parts.sizes.split, counted[0]
+def _sum_of_sizes(
+    parts: RatioParts, cells: CellSummary, schedule: PeopleSchedule, counted: tuple[int, NoisyTerm]
+) -> Steps[SumErrorModel]:
+    """[people.5], [ratio.4] The sum of all sizes, clipped to one that few exceed."""
+    sizes, split, half = parts.sizes, parts.sizes.split, parts.half
     radii = parts.grid.radii
 
+    def strength(most: int) -> float:
+        return schedule.rows if half is None else _for_sizes(split, most, *half)
+
     def wider(outside: Outside) -> float:
-        return (
-            outside.wider_for(_for_sizes(split, outside.radii[0], *parts.half))
-            if parts.half
-            else 0.0
-        )
+        return outside.wider_for(strength(outside.radii[0]))
 
     outside, _ = yield from find_radius(
-        sizes,
-        cells,
-        schedule.sizes,
-        radii[-1],
-        parts.half,
-        least=radii[1],
-        label="sizes",
-        wider=wider,
+        sizes, cells, schedule.sizes, radii[-1], half, least=radii[1], label="sizes", wider=wider
     )
     most = max(1, outside.reach_of(0))
     least = -most if sizes.lattice.first < 0 else 0
-    here = parts.about(centre, most)
-    grid = RadiusGrid.between(1, here.lattice.last, SIZE_PARTS)
-    clipped, away, records = yield Reads(
-        (
-            sizes.ask(ClippedSum(least, most)),
-            here.ask(Cells(0, grid.radii)),
-            here.ask(Records(subsamples=2)),
-        )
-    )
-    part = schedule.rows
-    if parts.half is not None:
-        part = split.part_for(_for_sizes(split, most, *parts.half), "noise")
-    mechanism = split.spend(add_noise((clipped.total,), split.share(part), sensitivity=most))
+    clipped = yield from read(sizes.ask(ClippedSum(least, most)))
+    share = split.share(split.part_for(strength(most), "noise"))
+    mechanism = split.spend(add_noise((clipped.total,), share, sensitivity=most))
     (noisy,) = yield from draw(parts.sums, mechanism)
-    noise, whole = NoisyTerm(mechanism.noise[0], 1.0), sizes.counts
-    outside = replace(outside, others=float(max(n0, 1)))
-    rows = SumErrorModel(sizes.lattice, least, most, noisy, noise, *counted, outside, whole=whole)
-    return rows, (yield from _radius(here, away, records, schedule, n0, parts.records))
+    outside = replace(outside, others=float(max(counted[0], 1)))
+    noise = NoisyTerm(mechanism.noise[0], 1.0)
+    whole = sizes.counts
+    return SumErrorModel(sizes.lattice, least, most, noisy, noise, *counted, outside, whole=whole)
 
 
-def _radius(
-    here: Setting,
-    away: CellSummary,
-    records: RecordSummary,
-    schedule: PeopleSchedule,
-    n0: int,
-    called: str,
+def _size_of_deviations(
+    here: Setting, schedule: PeopleSchedule, n0: int, called: str
 ) -> Steps[Outside | None]:
     """[people.6] A size of a record's deviation; ``None`` if too few records have any."""
-    radius, seen = schedule.radius, None
-    expected = expected_records(here.split, n0)
-    if expected > LEAST_FOR_COUNTS:
+    lattice, split = here.lattice, here.split
+    radius: Schedule | None = schedule.radius
+    grid = RadiusGrid.between(lattice.floor, lattice.last, SIZE_PARTS)
+    away, records = yield from read_both(
+        here.ask(Cells(0, grid.radii)), here.ask(Records(subsamples=2))
+    )
+    seen = None
+    if expected_records(split, n0) > LEAST_FOR_COUNTS:
         home = yield from find_home(here, records, n0)
-        seen = (home.part(n0), home.radius) if home.radius else None
-        if seen is not None:
-            radius = radius.outweighed(seen, here.split, here.lattice.last)
-        if seen is not None and radius.shape:
-            radius, shaped = yield from look_at_tail(here, records, radius, 0, n0)
-            seen = shaped or seen
-        if not home.radius:  # most persons are at the centre: it is the others that have to speak
-            elsewhere = away.above(0) + away.below(0)
-            persons = called == "persons"
-            label = f"{called} elsewhere"
-            strength = max(_LEAST if persons else _SURER, 30 / expected)
-            found, noise = yield from count_some(here, elsewhere, strength, label)
-            sure = found if persons else found - noise.variance**0.5
-            others, span = sure * float(here.split.scale), math.log(here.lattice.last)
-            strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
-            if strength <= _MOST_FOR_RADIUS:
-                part = here.split.part_for(strength, "range")
-                power = _power(2 * (_TRUST * strength * others - _NATS), span - 6)
-                radius = replace(
-                    radius, radii=max(radius.radii, part), power=min(radius.power, power)
-                )
-            elif found > _CLEAR * noise.variance**0.5:
-                return None  # they are too few to tell where they are
-            elif not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
-                found, noise = yield from count_some(here, elsewhere, _AGAIN, f"{label}, again")
-                if found > _CLEAR * noise.variance**0.5:
-                    return None
-    outside, elsewhere = yield from find_radius(here, away, radius, here.lattice.last, seen)
-    if expected > LEAST_FOR_COUNTS:
+        if home.radius:
+            seen = (home.part(n0), home.radius)
+            radius = schedule.radius.outweighed(seen, split, lattice.floor, lattice.last)
+            if radius.shape:
+                radius, shaped = yield from look_at_tail(here, records, radius, 0, n0)
+                seen = shaped or seen
+        else:  # most persons are at the centre: it is the others that have to speak
+            radius = yield from _for_others(here, away, schedule.radius, n0, called)
+    if radius is None:
+        return None
+    least = lattice.floor
+    outside, elsewhere = yield from find_radius(here, away, radius, lattice.last, seen, least=least)
+    if expected_records(split, n0) > LEAST_FOR_COUNTS:
         outside = yield from count_outside(here, outside, elsewhere, n0)
     return outside
+
+
+def _for_others(
+    here: Setting, away: CellSummary, radius: Schedule, n0: int, called: str
+) -> Steps[Schedule | None]:
+    """[people.6] A radius for the records not at the centre; ``None``: they are too few."""
+    elsewhere, persons = away.above(0) + away.below(0), called == "persons"
+    label = f"{called} elsewhere"
+    strength = max(_LEAST if persons else _SURER, 30 / expected_records(here.split, n0))
+    found, noise = yield from count_some(here, elsewhere, strength, label)
+    sure = found if persons else found - noise.variance**0.5
+    others, span = sure * float(here.split.scale), math.log(here.lattice.last)
+    strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
+    if strength <= _MOST_FOR_RADIUS:
+        part = here.split.part_for(strength, "range")
+        power = _power(2 * (_TRUST * strength * others - _NATS), span - 6)
+        return replace(radius, radii=max(radius.radii, part), power=min(radius.power, power))
+    if found > _CLEAR * noise.variance**0.5:
+        return None  # they are too few to tell where they are
+    if not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
+        found, noise = yield from count_some(here, elsewhere, _AGAIN, f"{label}, again")
+        if found > _CLEAR * noise.variance**0.5:
+            return None
+    return radius
 
 
 def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[int, NoisyTerm]]:

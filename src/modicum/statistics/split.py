@@ -40,7 +40,7 @@ _FAR = 4  # power of the prior beyond all that such a tail has
 _APART = 4  # turns: a radius beyond is not of the tail
 _INNER_OCTAVES = 4  # below a radius with a thousand records outside nothing is looked for
 _STEEP_NATS = 8.0  # from there to the turn, nearly always
-_SPARE = 6.0  # nats
+_SPARE = 4.0  # nats
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
@@ -86,15 +86,18 @@ class Schedule:
         nothing = Fraction(0)
         return cls(nothing, shape, radii, nothing, 0, power, per_octave=SIZE_PARTS)
 
-    def outweighed(self, seen: tuple[float, int], split: BudgetSplit, most: int) -> Schedule:
+    def outweighed(
+        self, seen: tuple[float, int], split: BudgetSplit, least: int, most: int
+    ) -> Schedule:
         """[sum.5] A prior that is steep above a sixteenth of a radius that so many records exceed.
 
-        They outweigh it from there to ``most``, and r^-1 below: should that radius be far too large
-        (it is drawn), few are worse off than with the same prior from one step on.
+        They outweigh it from there to ``most``, and r^-1 from ``least`` on: that radius is drawn
+        too, and should it be far too large, the one drawn here is a few times too large and no
+        more.
         """
         nats = seen[0] * float(split.share(self.radii).range)
-        knee = max(1, seen[1] >> _INNER_OCTAVES)
-        power = (nats - math.log(knee)) / (math.log(most / knee) + _SPARE)
+        knee = max(least, seen[1] >> _INNER_OCTAVES)
+        power = (nats - math.log(knee / least)) / (math.log(max(most / knee, 1.0)) + _SPARE)
         if power <= self.power:
             return self
         return replace(self, knee=knee, power=_grid(min(STEEP, power)))
@@ -333,7 +336,7 @@ def shape_share(split: BudgetSplit, expected: float, clusters: Clusters = "clip"
 
 
 def _shape_strength(expected: float) -> float:
-    return max(0.01, min(0.03, 9 * expected**-0.5))
+    return max(0.01, min(0.03, 9 / math.sqrt(expected)))
 
 
 @dataclass(frozen=True, slots=True)
