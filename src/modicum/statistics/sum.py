@@ -277,8 +277,6 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
     if reach <= _NEAR * furthest and (yield from _reaches(here, furthest >> 2, n0)):
         return _Place("range", schedule)
     half = (home.part(n0), furthest)
-    if clusters == "clip":
-        schedule = schedule.outweighed(half, split, lattice.floor, reach)
     if not schedule.shape:
         return _Place("radius", schedule, half)
     schedule, seen = yield from look_at_tail(here, records, schedule, 0, n0)
