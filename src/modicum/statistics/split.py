@@ -89,7 +89,7 @@ class Schedule:
     def outweighed(
         self, seen: tuple[float, int], split: BudgetSplit, least: int, most: int
     ) -> Schedule:
-        """[sum.5] A prior that is steep above a sixteenth of a radius that so many records exceed.
+        """[people.14] A prior, steep above a sixteenth of a radius that so many records exceed.
 
         They outweigh it from there to ``most``, and r^-1 from ``least`` on: that radius is drawn
         too, and should it be far too large, the one drawn here is a few times too large and no
