@@ -92,7 +92,8 @@ class GroupBy(GroupStatistics):
             if isinstance(query.place, Columns):
                 raise InvalidArgument(
                     f"{name}: groups are asked about one column each, not about {query.place}: "
-                    "filter the table by group, and pay for each"
+                    "filter the table by group, and pay for each; or divide two sums for each "
+                    "group, one of a column made by with_columns(), such as product='x * w'"
                 )
         return self._answer(queries)
 

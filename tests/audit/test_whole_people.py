@@ -81,6 +81,16 @@ def test_a_release_keeps_its_claim_for_a_person(audited, question) -> None:
     assert all(used[label] > 0.95 for label in noisy & used.keys()), used
 
 
+@pytest.mark.parametrize("question", ["sum, ε", "mean, ε"])
+def test_the_shape_of_the_tail_of_many_persons_is_audited(audited, question) -> None:
+    values = {"count": [(10**6,)], "home": [(3,)], "sizes": [(1,)], "rough total": [(10**7,)]}
+    report = audited(QUESTIONS[question], pairs_of(UNIT), values=values, widths=(1,) * 10)
+    assert {"home", "shape", "radius"} <= {step.label for step in report.steps}
+    assert report.leak is None
+    assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
+    assert all(step.used <= 1 + 1e-9 for step in report.steps)
+
+
 def test_every_step_of_a_mean_is_audited(audited) -> None:
     values = {"count": [(3000,)], "home": [(0,), (3,)], "rough total": [(10**7,), (0,)]}
     report = audited(QUESTIONS["mean, ε"], pairs_of(UNIT), values=values, widths=(1,) * 9)

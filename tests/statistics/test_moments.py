@@ -34,6 +34,19 @@ def test_covariances_of_columns_of_different_scale(cost) -> None:
     assert np.array_equal(release.values, release.values.T)
 
 
+@pytest.mark.parametrize(("widest", "code"), [(1.0, "ok"), (1e9, "ok"), (1e18, "partial")], ids=str)
+def test_one_range_found_for_all_columns_of_however_different_scale(widest, code) -> None:
+    """A factor of 10^9 costs nothing; one of 10^18 is more than a lattice holds, and is told."""
+    rows = 5 + np.random.default_rng(5).normal(size=(20_000, 3))
+    scales = np.array([1.0, 1.0, widest])
+    release = curator(rows * scales / np.sqrt(widest), "unlike", COSTS[0]).covariance(epsilon=1)
+    assert release.code == code
+    found = np.diag(release.values) * widest / scales**2
+    assert found[2] == pytest.approx(1, abs=0.1)
+    if code == "ok":
+        assert found == pytest.approx(1, abs=0.1)
+
+
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_constant_columns_are_not_seen(cost) -> None:
     """Wherever their interval lies: the means' noise counts too."""

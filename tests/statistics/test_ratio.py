@@ -263,3 +263,18 @@ def test_a_ratio_is_of_two_columns() -> None:
             ask.ratio(*pair, epsilon=1)
     with pytest.raises(mo.errors.MissingColumn):
         curator(PLAIN).ratio("x", "nowhere", epsilon=1)
+
+
+def test_what_pairs_have_no_answer_for_says_what_to_do() -> None:
+    table = pd.DataFrame({"x": [1.0] * 9, "w": [2.0] * 9, "g": ["a"] * 9})
+    groups = mo.Curator(table, budget=mo.pure(1)).group_by("g", keys=["a"])
+    for ask_groups in (
+        lambda: groups.mean("x", weights="w", epsilon=1),
+        lambda: groups.ratio("x", "w", epsilon=1),
+    ):
+        with pytest.raises(InvalidArgument, match="with_columns"):
+            ask_groups()
+    with pytest.raises(AttributeError, match="made-up rows"):
+        _ = mo.plan.ratio
+    with pytest.raises(mo.errors.WrongCall, match="made-up rows"):
+        mo.plan.mean(sd=1, n=100, epsilon=1, weights="w")

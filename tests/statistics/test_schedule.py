@@ -167,6 +167,28 @@ def test_only_radii_of_the_tail_are_widened() -> None:
     assert found == [0, adapted.widening, adapted.widening, 0]
 
 
+def test_the_prior_of_deviations_is_steep_above_a_sixteenth_of_half_of_them() -> None:
+    split = BudgetSplit(PureDP(Fraction(1)))
+    few = Schedule.for_sizes(Fraction(1, 6), Fraction(5, 4), Fraction(0))
+    seen = (400.0, STEPS)
+    steep = few.outweighed(seen, split, 1, 2**51)
+    # (400 / 6 - ln(STEPS / 16)) nats, from there to the widest radius
+    nats = 400 / 6 - np.log(STEPS / 16)
+    assert float(steep.power) == pytest.approx(nats / (np.log(2**51 * 16 / STEPS) + 4), abs=1e-3)
+    grid, tilt = steep.candidates(1, 2**51)
+
+    def power(low: int, high: int) -> float:
+        first, last = (np.searchsorted(grid.radii, r) for r in (low, high))
+        cost = float(tilt) * (grid.indices[last] - grid.indices[first])
+        return cost / np.log(grid.radii[last] / grid.radii[first])
+
+    assert power(STEPS // 8, 2**50) == pytest.approx(float(steep.power), rel=0.02)
+    assert power(2**10, STEPS // 32) == pytest.approx(1, rel=0.02)
+    assert few.outweighed((200.0, 1), split, 1, 2**51) == few  # too few for all octaves
+    many = few.outweighed((4e6, STEPS), split, 1, 2**51)
+    assert many.power == 5
+
+
 @pytest.mark.parametrize("expected", [8000, 10**4, 10**5, 10**8])
 def test_records_outweigh_the_prior_of_the_shape_step(expected) -> None:
     """A radius of 0 has nearly all records outside; each counts a quarter of the share."""

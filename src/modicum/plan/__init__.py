@@ -20,12 +20,17 @@ from modicum.errors import did_you_mean
 from modicum.plan.statistics import plan_of
 from modicum.plan.statistics import release as release
 from modicum.plan.summary import Plan
-from modicum.statistics.contents import PLANNED
+from modicum.statistics.contents import CHAPTERS, PLANNED
 
 __all__ = ["Plan", *sorted([*PLANNED, "release"])]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
+    if name in CHAPTERS and name not in PLANNED:
+        raise AttributeError(
+            f"modicum.plan has no {name!r}: to see its error, release it of made-up rows like "
+            "yours, which costs nothing"
+        )
     if name not in PLANNED:
         raise AttributeError(f"modicum.plan has no {name!r}{did_you_mean(name, PLANNED)}")
     planner = globals()[name] = plan_of(name)

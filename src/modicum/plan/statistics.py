@@ -119,6 +119,8 @@ def release(question: Builder, /, **asked: Any) -> Plan:
     known, name = _signature(question).parameters, question.__name__
     if unknown := [each for each in asked if each not in known]:
         meant = did_you_mean(unknown[0], known)
+        if unknown[0] in _declared(question)[1].without:
+            meant = ": to see its error, release it of made-up rows like yours, which costs nothing"
         raise WrongCall(f"{name}() has no argument {unknown[0]!r}{meant}")
     given = {each: parameter.default for each, parameter in known.items()} | asked
     if needed := [each for each, value in given.items() if value is Parameter.empty]:

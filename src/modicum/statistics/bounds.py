@@ -23,6 +23,8 @@ has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, TypeVar
@@ -39,10 +41,13 @@ from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.outside import APART, Counted, NoisyTerm, Outside, home_of
 from modicum.statistics.split import (
+    SHAPE_PARTS,
     Schedule,
     expected_records,
+    shape_tilts,
     subsample_level,
 )
+from modicum.statistics.tail_shape import Ranks, TailShape, tail_weight
 from modicum.status import OK, Status
 from modicum.summaries.base import Read, RecordRule, Reduction
 from modicum.summaries.cells import Cells, CellSummary
@@ -200,6 +205,76 @@ def find_bounds(
         released,
         outside[0][left] + outside[1][right],
     )
+
+
+def find_radius(
+    here: Setting,
+    sizes: TailSummary | CellSummary,
+    schedule: Schedule,
+    most: int,
+    seen: tuple[float, int] | None,
+    *,
+    least: int = 1,
+    label: str | None = None,
+    wider: Callable[[Outside], float] = Outside.wider,
+) -> Steps[tuple[Outside, int]]:
+    """[sum.2], [sum.4] One radius for the sizes of records, widened by what was seen of the tail.
+
+    ``sizes`` counts the records by size, on the candidates from ``least`` to ``most`` at least;
+    ``wider`` returns the octaves by which it is widened, if no shape says that.
+    Returned are what the radius says, and the number of records beyond it: not released.
+    """
+    grid, tilt = schedule.candidates(least, most)
+    beyond = tuple(sizes.magnitude_above_many(grid.radii))
+    power = float(schedule.power)
+    (chosen,), outside = yield from draw_radii(
+        here, (beyond,), grid, schedule.radii, tilt, power, label
+    )
+    outside = replace(outside, seen=seen, per_octave=schedule.per_octave, falling=schedule.falling)
+    radius = grid.radii[chosen]
+    each = schedule.per_octave
+    parts = schedule.widened(radius) if schedule.turn else round(each * wider(outside))
+    if not radius or not parts:
+        return outside, beyond[chosen]
+    target = math.floor(radius * 2 ** (parts / each))
+    place = min(bisect_left(grid.radii, target), len(grid.radii) - 1)
+    return replace(outside, widening=grid.radii[place] / radius), beyond[place]
+
+
+def look_at_tail(
+    here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
+) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
+    """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
+
+    The outer radius is returned too, if there is one, with the number of records aimed at outside.
+    """
+    level = subsample_level(n0)
+    expected = n0 * float(here.split.scale)
+    ranks = Ranks.of(expected)
+    grid = RadiusGrid.between(
+        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), SHAPE_PARTS
+    )
+    mechanism = here.split.spend(
+        RadiusRanks.subsampled(
+            records,
+            centre,
+            grid,
+            here.split.share(schedule.shape),
+            targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
+            tilts=shape_tilts(here.lattice, expected, schedule.shape),
+            level=level,
+        )
+    )
+
+    def words(drawn: tuple[int, ...]) -> str:
+        inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
+        return f"radii {inner} and {outer} around the centre, at two ranks"
+
+    inner, outer = yield from draw("shape", mechanism, words)
+    seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
+    weight = tail_weight(grid.radii[inner], grid.radii[outer], ranks)
+    tail = None if weight is None else TailShape(weight, ranks, expected)
+    return schedule.for_tail(tail, grid.radii[outer]), seen
 
 
 def draw_radii(

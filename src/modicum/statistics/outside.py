@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -86,7 +86,10 @@ class Counted:
 _LEAST_INDEX = 2 / 3
 _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
 _RARE, _TWICE = 1e-3, 0.05
-_HEAVIEST = 1.25
+STEEP = 5.0  # largest power of the prior of sizes
+_WIDER = 0.5  # octaves by which radii of a heavy tail are widened, after so steep a prior
+_HEAVY, _LIGHT = 1.3, 2.0  # indices from which on, downwards, that is all of it, and nothing
+LEAST_OF_SIZES, _WIDEST_OF_SIZES = 2.0, 3.0  # index assumed, octaves
 _STEEPEST = (12.0, 48.0)  # of the indices between two radii and of a shape
 _NEAR = 2  # times the radii about the centre
 _SEEN = 0.95  # level of the interval that a summary shows
@@ -130,6 +133,10 @@ class Outside:
     noise: Noise | None = None
     twice: bool = False
     tight: bool = False
+
+    def reach_of(self, side: int) -> int:
+        """Return the radius of a side, widened."""
+        return round(self.widening * self.radii[side])
 
     def excess(self, alpha: float, rare: float | None = None) -> float:
         """Bound on the records outside, if there are more than a tail of index 2 explains; else 0.
@@ -211,10 +218,26 @@ class Outside:
         number = self.seen[0] if self.seen else 0.0
         return math.log(max(number * self.eta * index / self.power, math.e))
 
-    def widened(self) -> Outside:
-        """Twice the radius where the tail looks so heavy that more noise is worth less clipping."""
+    def wider(self) -> float:
+        """[sum.4] Octaves of a wider radius, whose noise is worth the clipping of a heavy tail."""
         index = self.index()
-        return self if index is None or index > _HEAVIEST else replace(self, widening=2.0)
+        if index is None:
+            return 0.0
+        heavy = min(1.0, max(0.0, (_LIGHT - index) / (_LIGHT - _HEAVY)))
+        return _WIDER * heavy * min(1.0, (self.power - 1) / (STEEP - 1))
+
+    def wider_for(self, strength: float) -> float:
+        """[ratio.4] Octaves of a wider radius, where a sum of this strength is as noisy as clipped.
+
+        A radius wider by g leaves F g^-a of the records, whose excess is about as long as the
+        radius: as much as the noise at g^a = strength F.
+        """
+        index = self.index() if self.seen else None
+        if index is None:
+            return 0.0
+        index = max(index, LEAST_OF_SIZES)
+        octaves = math.log2(max(1.0, strength * self.expected(index))) / index
+        return min(octaves, _WIDEST_OF_SIZES)
 
     @property
     def status(self) -> Status:

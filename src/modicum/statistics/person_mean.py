@@ -28,28 +28,38 @@ from fractions import Fraction
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import WIDEST, Lattice
 from modicum.mechanisms.additive import add_noise
-from modicum.mechanisms.grids import HALF_LN2, RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, ScalarEstimate
-from modicum.runtime.steps import Reads, Steps, draw, draw_count, read, read_both
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import (
     Setting,
     count_outside,
     count_some,
-    draw_radii,
     find_centre,
     find_home,
+    find_radius,
+    look_at_tail,
 )
 from modicum.statistics.outside import (
+    LEAST_OF_SIZES,
     NO_CENTRE,
+    STEEP,
     TOO_LITTLE,
     NoisyTerm,
     Outside,
 )
 from modicum.statistics.persons import SIZES
-from modicum.statistics.split import LEAST_FOR_COUNTS, ClusterOption, expected_records
+from modicum.statistics.split import (
+    LEAST_FOR_COUNTS,
+    SIZE_PARTS,
+    ClusterOption,
+    Schedule,
+    expected_records,
+    shape_share,
+)
 from modicum.statistics.sum import SumErrorModel
 from modicum.status import Status
 from modicum.summaries.base import RecordRule
@@ -69,11 +79,12 @@ SIZES_AT_END = Status(
 )
 _SPARE = 150  # persons
 _MOST_FOR_CENTRE = 0.16
-_LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.17, 0.35  # strengths
+_LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.16, 0.35  # strengths
+_LEAST_CENTRE, _ROUGH = 1 / 512, 1.4
 _TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
 _MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 _SURER, _AGAIN = 0.05, 0.1  # strengths
-_LEAST_INDEX, _MOST_UNSURE, _MOST_FOR_SIZES = 1.25, 0.5, 0.12
+_MOST_UNSURE, _MOST_FOR_SIZES = 0.5, 0.12
 _CLEAR = 4  # deviations of the noise
 
 
@@ -81,25 +92,25 @@ _CLEAR = 4  # deviations of the noise
 class PeopleSchedule:
     """Shares of the budget, from the noisy number of persons; what they leave is the last draw's.
 
-    A share of 0 leaves a step out. ``power`` and ``power_of_sizes`` are those of the priors r^-p.
+    A share of 0 leaves a step out. ``rows`` is a strength; ``sizes`` and ``radius`` are
+    schedules of two radii.
     """
 
     centre: Fraction
     bits: int
-    sizes: Fraction
-    rows: Fraction
-    radius: Fraction
+    sizes: Schedule
+    rows: float
+    radius: Schedule
     rough: Fraction
-    power: Fraction
-    power_of_sizes: Fraction
 
     @classmethod
     def of(
-        cls, split: BudgetSplit, number: int, furthest: int, sizes_span: float
+        cls, split: BudgetSplit, number: int, furthest: int, sizes_span: float, part: float = 1.0
     ) -> PeopleSchedule:
         """Divide a budget, given the noisy number of persons and what they may have.
 
-        It is a total of at most so many steps, and a size on a grid of so wide a logarithm.
+        It is a total of at most so many steps, and a size on a grid of so wide a logarithm, whose
+        least is exceeded by a ``part`` of the persons at least.
         """
         expected = expected_records(split, number)
         span = math.log(2 * furthest)
@@ -108,32 +119,40 @@ class PeopleSchedule:
             (0, 0.0),
         )
         more = _MORE if split.concentrated else 1.0
-        sizes = more * min(0.08, max(0.03, 160 / expected))
+        few = math.pow(expected, -0.4)
+        sizes = more * min(0.08, max(_LEAST, few))
         radius = more * min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
-        root = math.sqrt(expected)
+        rough = more * min(0.08, _ROUGH * few)
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
             bits,
-            split.part_for(sizes, "range"),
-            split.part_for(more * min(0.08, max(0.015, 2.5 / root)), "noise"),
-            split.part_for(radius, "range"),
-            split.part_for(more * max(0.015, 3.5 / root), "noise")
-            if expected >= _MANY
-            else Fraction(0),
-            _power(radius * expected, span),
-            _power(sizes * expected, sizes_span),
+            _for_radius(
+                split, sizes, _power(2 * (_TRUST * part * sizes * expected - _NATS), sizes_span - 6)
+            ),
+            rough,
+            _for_radius(
+                split, radius, _power(radius * expected, span), shape_share(split, expected)
+            ),
+            split.part_for(rough, "noise") if expected >= _MANY else Fraction(0),
         )
+
+
+def _for_radius(
+    split: BudgetSplit, strength: float, power: Fraction, shape: Fraction = Fraction(0)
+) -> Schedule:
+    return Schedule.for_sizes(split.part_for(strength, "range"), power, shape)
 
 
 def _power(nats: float, span: float) -> Fraction:
     """Power of a prior over radii that so many nats of records outweigh."""
-    return Fraction(round(1024 * min(4.0, max(1.0, nats / (2 * (span + 6))))), 1024)
+    return Fraction(round(1024 * min(STEEP, max(1.0, nats / (2 * (span + 6))))), 1024)
 
 
 def _for_centre(bits: int, span: float, expected: float) -> float:
-    """Strength at which a median outweighs the points of its grid."""
+    """Strength at which a median outweighs the points of its grid: four times that of many."""
     nats = bits * math.log(2) + math.log(2 * span / math.log(2) + 2) + 12
-    return max(0.01, 2 * nats / max(1.0, expected - _SPARE))
+    needed = 2 * nats / max(1.0, expected - _SPARE)
+    return max(_LEAST_CENTRE, min(_LEAST, 4 * needed), needed)
 
 
 def mean_of_persons(
@@ -152,7 +171,7 @@ def mean_of_persons(
     split = BudgetSplit(event)
     means = Setting(column, lattice, split, rule=RecordRule("mean"))
     sizes = Setting(column, SIZES, split, rule=RecordRule("count", lattice=lattice))
-    grid = RadiusGrid.between(1, SIZES.last)
+    grid = RadiusGrid.between(1, SIZES.last, SIZE_PARTS)
     records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, grid.radii)))
     n0, count_noise = yield from draw_count(split, cells.count, split.share(_COUNT))  # [people.3]
 
@@ -160,12 +179,16 @@ def mean_of_persons(
     deviation = Lattice.within((-width, width))
     totals = replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
 
+    schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
+
     def about(centre: int, _most: int) -> Setting:
+        # A centre is no finer than its own grid, nor are deviations from it.
+        finest = round(abs(centre) * Fraction(lattice.step) / Fraction(totals.step))
+        on = replace(totals, floor=max(1, finest >> schedule.bits if schedule.bits else 1))
         rule = RecordRule("sum", lattice=lattice, centre=centre)
-        return Setting(column, totals, split, rule=rule)
+        return Setting(column, on, split, rule=rule)
 
     parts = RatioParts(means, sizes, grid, about)
-    schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
     counted = n0, NoisyTerm(count_noise, 1.0)
     return (yield from centred_ratio(parts, records, cells, schedule, counted))
 
@@ -205,17 +228,19 @@ def centred_ratio(
     centre = yield from find_centre(  # [people.4]
         parts.means, records, n0, share=schedule.centre, bits=schedule.bits
     )
-    rows, outside = yield from _scales(parts, cells, centre, schedule, counted)
+    rows = yield from _sum_of_sizes(parts, cells, schedule, counted)
     here = parts.about(centre, rows.hi)
+    outside = yield from _size_of_deviations(here, schedule, n0, parts.records)
     totals = here.lattice
-    reach = totals.last if outside is None else max(1, outside.radii[0])
+    reach = totals.last if outside is None else max(1, outside.reach_of(0))
 
     part = schedule.rough if rows.whole else _for_rough(split, rows)
     if part:
         rough, noise = yield from _total(here, reach, split.share(part), "rough total")
-        if not rows.whole or not noise.explains(rough):  # [people.7], [ratio.4]
-            shift = share_of_rows(rough, rows) * steps_of(lattice, totals, rows)
-            centre = min(max(centre + round(shift), lattice.first), lattice.last)
+        if rows.whole:
+            rough = round(_more_than_noise(rough, noise) * rough)
+        shift = share_of_rows(rough, rows) * steps_of(lattice, totals, rows)
+        centre = min(max(centre + round(shift), lattice.first), lattice.last)
     total = yield from _total(
         parts.about(centre, rows.hi), reach, split.rest(), "total"
     )  # [people.8]
@@ -225,16 +250,26 @@ def centred_ratio(
     return ScalarEstimate(error_model.value, error_model, status)
 
 
-def _for_sizes(split: BudgetSplit, most: int, half: float, median: int) -> Fraction:
-    """[ratio.4] The share of the sum of sizes, of which so many exceed about their median.
+def _more_than_noise(total: int, noise: NoisyTerm) -> Fraction:
+    """[people.7] What part of a noisy total is worth following: 1 - v / total^2, or nothing.
+
+    A total that is no larger than its noise, of variance v, moves nothing: all data that are one
+    value stay there.
+    """
+    squared, variance = total**2, round(noise.variance)
+    return Fraction(squared - variance, squared) if squared > variance else Fraction(0)
+
+
+def _for_sizes(split: BudgetSplit, most: int, half: float, median: int) -> float:
+    """[ratio.4] The strength of the sum of sizes, of which so many exceed about their median.
 
     At a strength f the sum has the relative noise u = most / (median N f), if sizes are about as
     large as their median; :func:`_for_rough` then takes u^(2/3). 0.78 (u f)^(2/5) has the least sum
     of the two.
     """
     unsure = most / (median * expected_records(split, round(2 * half)))
-    strength = min(_MOST_FOR_SIZES, max(_LEAST, 0.78 * unsure**0.4))
-    return split.part_for((_MORE if split.concentrated else 1.0) * strength, "noise")
+    strength = min(_MOST_FOR_SIZES, max(_LEAST, 0.78 * math.pow(unsure, 0.4)))
+    return (_MORE if split.concentrated else 1.0) * strength
 
 
 def _for_rough(split: BudgetSplit, rows: SumErrorModel) -> Fraction:
@@ -245,8 +280,8 @@ def _for_rough(split: BudgetSplit, rows: SumErrorModel) -> Fraction:
     """
     outside = rows.outside
     assert outside is not None
-    index = max(outside.index() or 3.0, _LEAST_INDEX)
-    clipped = outside.expected(index) * outside.radii[0] / (index - 1)
+    index = max(outside.index() or 3.0, LEAST_OF_SIZES)
+    clipped = outside.expected(index) * outside.reach_of(0) / (index - 1)
     unsure = (clipped + math.sqrt(rows.noise.variance)) / max(abs(rows.noisy), 1)
     odds = min(unsure, _MOST_UNSURE) ** (1.0 if split.concentrated else 2 / 3)
     return Fraction(split.left, split.total) * Fraction(round(1024 * odds / (1 + odds)), 1024)
@@ -257,84 +292,86 @@ def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction
     return Fraction(totals.step) / (Fraction(lattice.step) * Fraction(rows.lattice.step))
 
 
-def _scales(
-    parts: RatioParts,
-    cells: CellSummary,
-    centre: int,
-    schedule: PeopleSchedule,
-    counted: tuple[int, NoisyTerm],
-) -> Steps[tuple[SumErrorModel, Outside | None]]:
-    """[people.5], [people.6] The sum of all sizes, and how large a record's deviation is."""
-    sizes, split, n0 = parts.sizes, parts.sizes.split, counted[0]
-    beyond = tuple(cells.magnitude_above_many(parts.grid.radii))
-    tilt, power = _prior(schedule.power_of_sizes)
-    (chosen,), outside = yield from draw_radii(
-        sizes, (beyond,), parts.grid, schedule.sizes, tilt, power, label="sizes"
+def _sum_of_sizes(
+    parts: RatioParts, cells: CellSummary, schedule: PeopleSchedule, counted: tuple[int, NoisyTerm]
+) -> Steps[SumErrorModel]:
+    """[people.5], [ratio.4] The sum of all sizes, clipped to one that few exceed."""
+    sizes, split, half = parts.sizes, parts.sizes.split, parts.half
+    radii = parts.grid.radii
+
+    def strength(most: int) -> float:
+        return schedule.rows if half is None else _for_sizes(split, most, *half)
+
+    def wider(outside: Outside) -> float:
+        return outside.wider_for(strength(outside.radii[0]))
+
+    outside, _ = yield from find_radius(
+        sizes, cells, schedule.sizes, radii[-1], half, least=radii[1], label="sizes", wider=wider
     )
-    most = max(1, parts.grid.radii[chosen])
+    most = max(1, outside.reach_of(0))
     least = -most if sizes.lattice.first < 0 else 0
-    here = parts.about(centre, most)
-    grid = RadiusGrid.between(1, here.lattice.last)
-    clipped, away, records = yield Reads(
-        (
-            sizes.ask(ClippedSum(least, most)),
-            here.ask(Cells(0, grid.radii)),
-            here.ask(Records()),
-        )
-    )
-    part = schedule.rows if parts.half is None else _for_sizes(split, most, *parts.half)
-    mechanism = split.spend(add_noise((clipped.total,), split.share(part), sensitivity=most))
+    clipped = yield from read(sizes.ask(ClippedSum(least, most)))
+    share = split.share(split.part_for(strength(most), "noise"))
+    mechanism = split.spend(add_noise((clipped.total,), share, sensitivity=most))
     (noisy,) = yield from draw(parts.sums, mechanism)
-    noise, whole = NoisyTerm(mechanism.noise[0], 1.0), sizes.counts
-    outside = replace(outside, seen=parts.half, others=float(max(n0, 1)))
-    rows = SumErrorModel(sizes.lattice, least, most, noisy, noise, *counted, outside, whole=whole)
-    return rows, (yield from _radius(here, away, records, schedule, n0, parts.records))
+    outside = replace(outside, others=float(max(counted[0], 1)))
+    noise = NoisyTerm(mechanism.noise[0], 1.0)
+    whole = sizes.counts
+    return SumErrorModel(sizes.lattice, least, most, noisy, noise, *counted, outside, whole=whole)
 
 
-def _radius(
-    here: Setting,
-    away: CellSummary,
-    records: RecordSummary,
-    schedule: PeopleSchedule,
-    n0: int,
-    called: str,
+def _size_of_deviations(
+    here: Setting, schedule: PeopleSchedule, n0: int, called: str
 ) -> Steps[Outside | None]:
     """[people.6] A size of a record's deviation; ``None`` if too few records have any."""
-    share, power, half = schedule.radius, schedule.power, None
-    expected = expected_records(here.split, n0)
-    if expected > LEAST_FOR_COUNTS:
+    lattice, split = here.lattice, here.split
+    radius: Schedule | None = schedule.radius
+    grid = RadiusGrid.between(lattice.floor, lattice.last, SIZE_PARTS)
+    away, records = yield from read_both(
+        here.ask(Cells(0, grid.radii)), here.ask(Records(subsamples=2))
+    )
+    seen = None
+    if expected_records(split, n0) > LEAST_FOR_COUNTS:
         home = yield from find_home(here, records, n0)
-        half = (home.part(n0), home.radius) if home.radius else None
-        if not home.radius:  # most persons are at the centre: it is the others that have to speak
-            elsewhere = away.above(0) + away.below(0)
-            persons = called == "persons"
-            label = f"{called} elsewhere"
-            strength = max(_LEAST if persons else _SURER, 30 / expected)
-            found, noise = yield from count_some(here, elsewhere, strength, label)
-            sure = found if persons else found - noise.variance**0.5
-            others, span = sure * float(here.split.scale), math.log(here.lattice.last)
-            strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
-            if strength <= _MOST_FOR_RADIUS:
-                share = max(share, here.split.part_for(strength, "range"))
-                power = min(power, _power(2 * (_TRUST * strength * others - _NATS), span - 6))
-            elif found > _CLEAR * noise.variance**0.5:
-                return None  # they are too few to tell where they are
-            elif not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
-                found, noise = yield from count_some(here, elsewhere, _AGAIN, f"{label}, again")
-                if found > _CLEAR * noise.variance**0.5:
-                    return None
-    grid = RadiusGrid.between(1, here.lattice.last)
-    beyond = tuple(away.magnitude_above_many(grid.radii))
-    (chosen,), outside = yield from draw_radii(here, (beyond,), grid, share, *_prior(power))
-    outside = replace(outside, seen=half)
-    if expected > LEAST_FOR_COUNTS:
-        outside = yield from count_outside(here, outside, beyond[chosen], n0)
+        if home.radius:
+            seen = (home.part(n0), home.radius)
+            radius = schedule.radius.outweighed(seen, split, lattice.floor, lattice.last)
+            if radius.shape:
+                radius, shaped = yield from look_at_tail(here, records, radius, 0, n0)
+                seen = shaped or seen
+        else:  # most persons are at the centre: it is the others that have to speak
+            radius = yield from _for_others(here, away, schedule.radius, n0, called)
+    if radius is None:
+        return None
+    least = lattice.floor
+    outside, elsewhere = yield from find_radius(here, away, radius, lattice.last, seen, least=least)
+    if expected_records(split, n0) > LEAST_FOR_COUNTS:
+        outside = yield from count_outside(here, outside, elsewhere, n0)
     return outside
 
 
-def _prior(power: Fraction) -> tuple[Fraction, float]:
-    """Cost of a half octave of radius, for the prior r^-power."""
-    return power * HALF_LN2, float(power)
+def _for_others(
+    here: Setting, away: CellSummary, radius: Schedule, n0: int, called: str
+) -> Steps[Schedule | None]:
+    """[people.6] A radius for the records not at the centre; ``None``: they are too few."""
+    elsewhere, persons = away.above(0) + away.below(0), called == "persons"
+    label = f"{called} elsewhere"
+    strength = max(_LEAST if persons else _SURER, 30 / expected_records(here.split, n0))
+    found, noise = yield from count_some(here, elsewhere, strength, label)
+    sure = found if persons else found - noise.variance**0.5
+    others, span = sure * float(here.split.scale), math.log(here.lattice.last)
+    strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
+    if strength <= _MOST_FOR_RADIUS:
+        part = here.split.part_for(strength, "range")
+        power = _power(2 * (_TRUST * strength * others - _NATS), span - 6)
+        return replace(radius, radii=max(radius.radii, part), power=min(radius.power, power))
+    if found > _CLEAR * noise.variance**0.5:
+        return None  # they are too few to tell where they are
+    if not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
+        found, noise = yield from count_some(here, elsewhere, _AGAIN, f"{label}, again")
+        if found > _CLEAR * noise.variance**0.5:
+            return None
+    return radius
 
 
 def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[int, NoisyTerm]]:

@@ -39,7 +39,7 @@ from modicum.statistics.person_mean import (
     RatioParts,
     centred_ratio,
 )
-from modicum.statistics.split import expected_records
+from modicum.statistics.split import SIZE_PARTS, expected_records
 from modicum.statistics.sum import sum_within
 from modicum.statistics.texts import documented
 from modicum.status import Status
@@ -52,6 +52,7 @@ from modicum.summaries.subsample import Records
 Of = Literal["weights", "ratio"]
 
 _COUNT = Fraction(1, 50)
+_CLOSE_ENOUGH, _LEAST_COUNT = 40.0, 1 / 512  # strength
 _LARGEST = 0.25  # strength with which an octave is sought
 _HIGHER, _LOWER = 12, 4  # octaves of sizes, above and below that of the median
 _SLACK = 12  # octaves of quotients
@@ -140,7 +141,9 @@ def ratio_of_sums(
         octaves_of(place, PairNumber("ratio", "size")),
     )
     scale = yield from _scale(split, sizes, "count", "octave of the denominators")
-    quotients = yield from _scale(split, values, "quotients other than 0", "octave of quotients")
+    quotients = yield from _scale(
+        split, values, "quotients other than 0", "octave of quotients", scale.number
+    )
     reach = power_of_two(quotients.power + _SLACK)
     lattice = Lattice.within((-reach, reach))
     scale = replace(scale, enough=scale.enough and quotients.enough)
@@ -157,10 +160,19 @@ class _Scale:
     enough: bool
 
 
-def _scale(split: BudgetSplit, octaves: OctaveSummary, count: str, label: str) -> Steps[_Scale]:
-    """[ratio.2], [ratio.3] Count the numbers that are not 0, and find their scale."""
+def _scale(
+    split: BudgetSplit, octaves: OctaveSummary, count: str, label: str, about: int = 0
+) -> Steps[_Scale]:
+    """[ratio.2], [ratio.3] Count the numbers that are not 0, and find their scale.
+
+    If there are ``about`` so many, a count of a few hundredths of them is close enough.
+    """
     counts = octaves.counts[1:]
-    n0, noise = yield from draw_count(split, sum(counts), split.share(_COUNT), count)
+    share = _COUNT
+    if about:
+        strength = _CLOSE_ENOUGH / expected_records(split, about)
+        share = min(_COUNT, split.part_for(max(_LEAST_COUNT, strength), "noise"))
+    n0, noise = yield from draw_count(split, sum(counts), split.share(share), count)
     expected = expected_records(split, n0)
     octave = yield from find_octave(split, counts, min(_LARGEST, 1.5 * NATS / expected), label)
     enough = expected * _LARGEST >= NATS
@@ -178,7 +190,7 @@ def _centred(
 
     largest = power_of_two(scale.power + _HIGHER)
     on = Lattice.within((0.0 if of == "weights" else -largest, largest))
-    grid = RadiusGrid.between(max(1, on.last >> (_HIGHER + _LOWER)), on.last)
+    grid = RadiusGrid.between(max(1, on.last >> (_HIGHER + _LOWER)), on.last, SIZE_PARTS)
     width = lattice.hi - lattice.lo
 
     def about(centre: int, most: int) -> PairSetting:
@@ -193,7 +205,7 @@ def _centred(
     sums = "sum of the " + ("weights" if of == "weights" else "denominators")
     half = scale.number / 2, max(1, round(math.sqrt(0.5) * (on.last >> _HIGHER)))
     parts = RatioParts(means, sizes, grid, about, "rows", sums, half)
-    schedule = PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width)
+    schedule = PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width, 0.5)
     counted = scale.number, scale.noise
     answer = yield from centred_ratio(parts, records, cells, schedule, counted)
     return answer if scale.enough else replace(answer, status=TOO_FEW)

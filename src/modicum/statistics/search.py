@@ -13,10 +13,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusRanks
 from modicum.privacy.split import BudgetSplit
-from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.runtime.steps import Steps, draw_count, read, read_both
 from modicum.statistics.bounds import (
     Bounds,
     Home,
@@ -29,9 +27,9 @@ from modicum.statistics.bounds import (
     find_centre,
     find_home,
     is_filled,
+    look_at_tail,
     look_elsewhere,
     radii_again,
-    reach_from,
 )
 from modicum.statistics.outside import (
     APART,
@@ -45,17 +43,13 @@ from modicum.statistics.outside import (
 from modicum.statistics.split import (
     LEAST_FOR_BOUNDS,
     LEAST_FOR_COUNTS,
-    SHAPE_PARTS,
     Clusters,
     Schedule,
     count_share,
     expected_records,
     first_reduction,
     mean_schedule,
-    shape_tilts,
-    subsample_level,
 )
-from modicum.statistics.tail_shape import Ranks, TailShape, tail_weight
 from modicum.status import OK, Status
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records, RecordSummary
@@ -258,7 +252,7 @@ def _among_many(
     centre = yield from find_centre(here, records, n0, share=schedule.centre, bits=schedule.bits)
     seen = None
     if schedule.shape:
-        schedule, seen = yield from _shape(here, records, schedule, centre, n0)
+        schedule, seen = yield from look_at_tail(here, records, schedule, centre, n0)
     bounds = yield from find_bounds(here, tails, schedule, centre)
     if bounds.single(here.lattice):
         return SearchResult("single", schedule, centre, bounds)
@@ -297,39 +291,3 @@ def _about_an_atom(
         return SearchResult("range", atom.schedule)
     bounds = replace(bounds, outside=replace(bounds.outside, others=atom.found))
     return SearchResult("bounds", atom.schedule, home.point, bounds)
-
-
-def _shape(
-    here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
-) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
-    """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
-
-    The outer radius is returned too, if there is one, with the number of records aimed at outside.
-    """
-    level = subsample_level(n0)
-    expected = n0 * float(here.split.scale)
-    ranks = Ranks.of(expected)
-    grid = RadiusGrid.between(
-        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), SHAPE_PARTS
-    )
-    mechanism = here.split.spend(
-        RadiusRanks.subsampled(
-            records,
-            centre,
-            grid,
-            here.split.share(schedule.shape),
-            targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
-            tilts=shape_tilts(here.lattice, expected, schedule.shape),
-            level=level,
-        )
-    )
-
-    def words(drawn: tuple[int, ...]) -> str:
-        inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
-        return f"radii {inner} and {outer} around the centre, at two ranks"
-
-    inner, outer = yield from draw("shape", mechanism, words)
-    seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
-    weight = tail_weight(grid.radii[inner], grid.radii[outer], ranks)
-    tail = None if weight is None else TailShape(weight, ranks, expected)
-    return schedule.for_tail(tail, grid.radii[outer]), seen

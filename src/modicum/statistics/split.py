@@ -18,6 +18,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import HALF_LN2, PerOctave, RadiusGrid
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
+from modicum.statistics.outside import STEEP
 from modicum.statistics.spec import Options
 from modicum.statistics.tail_shape import Ranks, TailShape
 from modicum.summaries.base import Reduction
@@ -27,6 +28,7 @@ from modicum.summaries.tails import Tails, TailSummary
 Clusters = Literal["clip", "keep"]
 
 SHAPE_PARTS: PerOctave = 8  # of an octave of radius in the shape step
+SIZE_PARTS: PerOctave = 4  # of that of radii of sizes
 # Powers of the priors there: r^-0.7 inside; outside r^-4, if the records outweigh it.
 _INNER_POWER, _OUTER_POWER = Fraction(7, 10), (1.0, 4.0)
 _OUTWEIGHED, _SHAPE_SLACK = 0.85, 12.0  # part of the records to rely on for that, nats to spare
@@ -38,11 +40,13 @@ _FAR = 4  # power of the prior beyond all that such a tail has
 _APART = 4  # turns: a radius beyond is not of the tail
 _INNER_OCTAVES = 4  # below a radius with a thousand records outside nothing is looked for
 _STEEP_NATS = 8.0  # from there to the turn, nearly always
+_SPARE = 4.0  # nats
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
 LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
+_CLEARLY_FROM = 50_000  # the same for sizes: of fewer records a skewed bulk looks like a tail
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 
@@ -55,7 +59,8 @@ class Schedule:
     The centre's grid has ``bits`` fraction bits. Radii are parts of an octave, ``per_octave`` of
     each; they begin at a part of the
     radius ``outer``, and
-    their prior is r^-power, but r^-4 beyond a ``turn``, if there is one; and the drawn radii
+    their prior is r^-power, but r^-4 beyond a ``turn``, if there is one, and r^-1 below a ``knee``;
+    and the drawn radii
     are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
     there, if a light tail showed. ``more`` is what is spent besides the rough mean between the
     search and the last step.
@@ -71,8 +76,31 @@ class Schedule:
     per_octave: PerOctave = 2
     outer: int = 0
     turn: int = 0
+    knee: int = 0
     falling: float = 0.0
     more: Fraction = Fraction(0)
+
+    @classmethod
+    def for_sizes(cls, radii: Fraction, power: Fraction, shape: Fraction) -> Schedule:
+        """Return that of one radius about zero, in quarter octaves, and of a look at the tail."""
+        nothing = Fraction(0)
+        return cls(nothing, shape, radii, nothing, 0, power, per_octave=SIZE_PARTS)
+
+    def outweighed(
+        self, seen: tuple[float, int], split: BudgetSplit, least: int, most: int
+    ) -> Schedule:
+        """[people.14] A prior, steep above a sixteenth of a radius that so many records exceed.
+
+        They outweigh it from there to ``most``, and r^-1 from ``least`` on: that radius is drawn
+        too, and should it be far too large, the one drawn here is a few times too large and no
+        more.
+        """
+        nats = seen[0] * float(split.share(self.radii).range)
+        knee = max(least, seen[1] >> _INNER_OCTAVES)
+        power = (nats - math.log(knee / least)) / (math.log(max(most / knee, 1.0)) + _SPARE)
+        if power <= self.power:
+            return self
+        return replace(self, knee=knee, power=_grid(min(STEEP, power)))
 
     @property
     def later(self) -> Fraction:
@@ -100,10 +128,13 @@ class Schedule:
         grid = RadiusGrid.between(
             max(smallest, self.outer >> _INNER_OCTAVES), largest, self.per_octave
         )
-        if not self.turn:
-            return grid, self.tilt
-        part = Fraction(round(64 * _FAR / self.power), 64)
-        return grid.bent(self.turn, part), self.tilt / part.denominator
+        if self.turn:
+            part = Fraction(round(64 * _FAR / self.power), 64)
+            return grid.bent(self.turn, part), self.tilt / part.denominator
+        if self.knee:
+            part = Fraction(round(64 * self.power), 64)
+            return grid.bent(self.knee, part), self.tilt / part.numerator
+        return grid, self.tilt
 
     def widened(self, radius: int) -> int:
         """By how many parts of an octave a drawn radius is widened, if it is one of the tail's.
@@ -266,8 +297,8 @@ def mean_schedule(
     if clusters == "keep":
         power = min(power, 2.5)
         radii = radii if concentrated else max(radii, 0.25)
-    shape_share = _grid(max(0.01, min(0.03, 9 * expected**-0.5)) if looks else 0.0)
-    return Schedule(_grid(centre), shape_share, _grid(radii), _grid(rough), bits, _grid(power))
+    look = _grid(_shape_strength(expected) if looks else 0.0)
+    return Schedule(_grid(centre), look, _grid(radii), _grid(rough), bits, _grid(power))
 
 
 def _rough_strength(expected: float) -> float:
@@ -290,12 +321,22 @@ def sum_schedule(
     concentrated = split.concentrated
     radii = 0.06 if concentrated else 0.18 if expected > LEAST_FOR_COUNTS else 0.24
     eta = 2 * math.sqrt(radii) if concentrated else radii
-    power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
+    power = min(STEEP, max(1.25, eta * expected / (2 * (log_width + 6))))
+    shape = shape_share(split, expected, clusters)
     if clusters == "keep":
         power = min(power, 2.5)
         radii = radii if concentrated else 0.25
-    nothing = Fraction(0)
-    return Schedule(nothing, nothing, _grid(radii), nothing, 0, _grid(power))
+    return Schedule.for_sizes(_grid(radii), _grid(power), shape)
+
+
+def shape_share(split: BudgetSplit, expected: float, clusters: Clusters = "clip") -> Fraction:
+    """Share of the shape of the tail of sizes, of so many records; 0: it is not looked at."""
+    looks = clusters == "clip" and not split.concentrated and expected >= _CLEARLY_FROM
+    return _grid(_shape_strength(expected) if looks else 0.0)
+
+
+def _shape_strength(expected: float) -> float:
+    return max(0.01, min(0.03, 9 / math.sqrt(expected)))
 
 
 @dataclass(frozen=True, slots=True)

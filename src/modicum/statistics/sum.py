@@ -36,13 +36,13 @@ from modicum.statistics import spec
 from modicum.statistics.bounds import (
     COLLAPSED_BITS,
     Atom,
-    Home,
     Setting,
     Way,
     count_outside,
     count_some,
-    draw_radii,
     find_home,
+    find_radius,
+    look_at_tail,
     look_elsewhere,
 )
 from modicum.statistics.outside import (
@@ -149,13 +149,15 @@ _NEAR = 4  # if half of the values reach a quarter of the range, a radius saves 
 class _Place:
     """What the search found: a radius is to be drawn, or the sum is over the whole range.
 
-    About half of the records exceed the size ``half``, if it is not 0. ``atom`` is what is known of
-    the records that are not at home.
+    About half of the records exceed the size ``half``, if it is not 0, and so many ``seen`` another
+    one, if the shape of the tail was looked at. ``atom`` is what is known of the records that are
+    not at home.
     """
 
     way: Literal["radius", "range"]
     schedule: Schedule
-    half: int = 0
+    half: tuple[float, int] | None = None
+    seen: tuple[float, int] | None = None
     atom: Atom | None = None
     status: Status = OK
 
@@ -178,8 +180,8 @@ def adaptive_sum(
 def sum_within(here: Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
     """Estimate the sum of the records of a setting."""
     lattice, split = here.lattice, here.split
-    first = first_reduction(lattice, split, clusters)
-    summary, records = yield from read_both(here.ask(first), here.ask(Records()))
+    first = first_reduction(lattice, split, clusters, shape=True)
+    summary, records = yield from read_both(here.ask(first), here.ask(Records(subsamples=2)))
     tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
     if here.counts and expected_records(split, n0) < LEAST_FOR_BOUNDS:
@@ -208,17 +210,14 @@ def _by_radius(
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
         outside = yield from count_outside(here, outside, elsewhere, n0)
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
-        if radius < place.half and outside.excess(0.05) and not here.counts:
+        if place.half and radius < place.half[1] and outside.excess(0.05) and not here.counts:
             return (yield from _over_the_range(here, n0, counted, APART))
     elif (
         _SMALL * radius >= outside.widest and not here.counts
     ):  # so few records could hardly vouch for a radius
         return (yield from _over_the_range(here, n0, counted, OK))
-    half = (Home.part(n0), place.half) if place.half else None
     others = max(n0, 1) if place.atom is None else place.atom.found
-    outside = replace(outside, half=half, others=float(others))
-    if here.rule:
-        outside = replace(outside, seen=half).widened()
+    outside = replace(outside, half=place.half, others=float(others))
     error_model = yield from _within(here, outside, n0, counted)
     status = outside.status if here.rule else OK
     return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, status))
@@ -277,7 +276,11 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
     furthest = abs(home.point) + home.radius
     if reach <= _NEAR * furthest and (yield from _reaches(here, furthest >> 2, n0)):
         return _Place("range", schedule)
-    return _Place("radius", schedule, half=furthest)
+    half = (home.part(n0), furthest)
+    if not schedule.shape:
+        return _Place("radius", schedule, half)
+    schedule, seen = yield from look_at_tail(here, records, schedule, 0, n0)
+    return _Place("radius", schedule, half, seen)
 
 
 def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
@@ -294,21 +297,22 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
 
 
 def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
-    """[sum.2] What the radius says of the records beyond it, and their number: not released."""
-    lattice, schedule = here.lattice, place.schedule
-    grid = RadiusGrid.between(lattice.floor, max(abs(lattice.first), abs(lattice.last)))
+    """[sum.2], [sum.4] What the radius says of the records beyond it, and their number.
+
+    That number is not released.
+    """
+    lattice = here.lattice
+    reach = max(abs(lattice.first), abs(lattice.last))
     sizes: TailSummary | CellSummary
     if place.atom is not None and place.atom.cells.centre == 0:
         sizes = place.atom.cells
     elif tails is not None:
         sizes = tails
     else:
+        grid = RadiusGrid.between(lattice.floor, reach, place.schedule.per_octave)
         sizes = yield from read(here.ask(Cells(0, grid.radii)))
-    beyond = tuple(sizes.magnitude_above_many(grid.radii))
-    (chosen,), outside = yield from draw_radii(
-        here, (beyond,), grid, schedule.radii, schedule.tilt, float(schedule.power)
-    )
-    return outside, beyond[chosen]
+    seen = place.seen or place.half
+    return (yield from find_radius(here, sizes, place.schedule, reach, seen, least=lattice.floor))
 
 
 def _over_the_range(
@@ -328,7 +332,7 @@ def _within(
     lattice = here.lattice
     radius = max(abs(lattice.first), abs(lattice.last))
     if outside is not None:
-        radius = max(round(outside.widening * outside.radii[0]), int(here.counts))
+        radius = max(outside.reach_of(0), int(here.counts))
     # A range on one side of zero cuts the other bound at its end nearest to zero.
     lo = min(max(-radius, lattice.first), lattice.last)
     hi = max(min(radius, lattice.last), lattice.first)
