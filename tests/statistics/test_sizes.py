@@ -57,7 +57,8 @@ def test_the_widening_falls_with_the_index_and_the_power() -> None:
     octaves = [each.wider() for each in steps]
     assert octaves == sorted(octaves, reverse=True)
     assert (octaves[0], octaves[-1]) == (0.5, 0.0)
-    assert replace(steps[0], power=3.0).wider() == 0.25
+    assert replace(steps[0], power=3.5).wider() == 0.25
+    assert replace(steps[0], power=2.0).wider() == 0.0
     assert SEEN.wider() == 0.0
 
 

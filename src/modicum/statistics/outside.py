@@ -224,7 +224,7 @@ class Outside:
         if index is None:
             return 0.0
         heavy = min(1.0, max(0.0, (_LIGHT - index) / (_LIGHT - _HEAVY)))
-        return _WIDER * heavy * min(1.0, (self.power - 1) / (STEEP - 1))
+        return _WIDER * heavy * max(0.0, (self.power - 2) / (STEEP - 2))
 
     def wider_for(self, strength: float) -> float:
         """[ratio.4] Octaves of a wider radius, where a sum of this strength is as noisy as clipped.

@@ -105,12 +105,11 @@ class PeopleSchedule:
 
     @classmethod
     def of(
-        cls, split: BudgetSplit, number: int, furthest: int, sizes_span: float, part: float = 1.0
+        cls, split: BudgetSplit, number: int, furthest: int, sizes_span: float
     ) -> PeopleSchedule:
         """Divide a budget, given the noisy number of persons and what they may have.
 
-        It is a total of at most so many steps, and a size on a grid of so wide a logarithm, whose
-        least is exceeded by a ``part`` of the persons at least.
+        It is a total of at most so many steps, and a size on a grid of so wide a logarithm.
         """
         expected = expected_records(split, number)
         span = math.log(2 * furthest)
@@ -120,15 +119,13 @@ class PeopleSchedule:
         )
         more = _MORE if split.concentrated else 1.0
         few = math.pow(expected, -0.4)
-        sizes = more * min(0.08, max(_LEAST, few))
+        sizes = more * min(0.08, max(_LEAST, few, 160 / expected))
         radius = more * min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
         rough = more * min(0.08, _ROUGH * few)
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
             bits,
-            _for_radius(
-                split, sizes, _power(2 * (_TRUST * part * sizes * expected - _NATS), sizes_span - 6)
-            ),
+            _for_radius(split, sizes, _power(sizes * expected, sizes_span)),
             rough,
             _for_radius(
                 split, radius, _power(radius * expected, span), shape_share(split, expected)

@@ -205,7 +205,7 @@ def _centred(
     sums = "sum of the " + ("weights" if of == "weights" else "denominators")
     half = scale.number / 2, max(1, round(math.sqrt(0.5) * (on.last >> _HIGHER)))
     parts = RatioParts(means, sizes, grid, about, "rows", sums, half)
-    schedule = PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width, 0.5)
+    schedule = PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width)
     counted = scale.number, scale.noise
     answer = yield from centred_ratio(parts, records, cells, schedule, counted)
     return answer if scale.enough else replace(answer, status=TOO_FEW)
