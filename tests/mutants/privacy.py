@@ -338,9 +338,9 @@ FAULTS = (
     Fault(
         "memory-charge-dropped",
         "A question is checked against a budget in memory, and not charged.",
-        f"{_CHARGING}:_MemoryCharge.charge",
-        "self.budget.charge(self.cost)",
-        "self.budget.check(self.cost)",
+        f"{_CHARGING}:MemoryAccountant.charge_for",
+        "self.charge(cost)",
+        "self.check(cost)",
         "test_curator.py",
     ),
     Fault(
@@ -541,7 +541,7 @@ FAULTS = (
     Fault(
         "pooled-not-charged",
         "Groups have the whole of a query's cost again, after what all of them found together.",
-        "group_answers.py:_Answers.answer",
+        "group_answers.py:_Answers._answers",
         "parts |= {name: live.left for name, live in pools.items()}",
         "parts |= dict.fromkeys((), Fraction(1))",
         _POOLED,

@@ -19,7 +19,7 @@ FAULTS = (
     Fault(
         "tail-by-true-count",
         "The ranks at which a mean looks at its tail follow the unreleased number of records.",
-        "statistics/search.py:_shape",
+        "statistics/bounds.py:look_at_tail",
         "round(ranks.outer * n0)",
         "round(ranks.outer * len(records.all()))",
         _SIZES,
@@ -382,8 +382,8 @@ FAULTS = (
     Fault(
         "tail-status-ok",
         "A tail is no reason for a warning, however heavy it may be.",
-        "statistics/outside.py:Clipped.tail_status",
-        "if least >= surely_enough(self.order):",
+        "statistics/outside.py:tail_status",
+        "if least >= surely_enough(order):",
         "if least > 0:",
         "statistics/test_tail_index.py",
     ),

@@ -28,7 +28,7 @@ TABLE, COLUMN, TARGET = "table", "value", "y"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlannedQuestion:
     """The question of a plan and the guess of the data.
 
     ``arguments`` are those of :func:`modicum.plan.release`, but for the number of rows, the cost
@@ -111,10 +111,14 @@ class Asked:
         return f'"{COLUMN}"' if first == "column" and "sd" in self.arguments else ""
 
 
-def asked_of(question: Callable[..., Any], arguments: Mapping[str, Any], planned: Planned) -> Asked:
+def asked_of(
+    question: Callable[..., Any], arguments: Mapping[str, Any], planned: Planned
+) -> PlannedQuestion:
     """Keep what was planned; several columns are as many as spreads were guessed."""
     several = planned.data in {"vectors", "moments", "regression"}
-    return Asked(question, arguments, len(arguments["sd"]) if several else None, planned.slow)
+    return PlannedQuestion(
+        question, arguments, len(arguments["sd"]) if several else None, planned.slow
+    )
 
 
 def _cost(budget: Budget) -> str:

@@ -49,7 +49,7 @@ _UPPER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 Kind = Literal["error", "half", "sampling"]
 
 
-class Axis(NamedTuple):
+class LogAxis(NamedTuple):
     """Logarithms of the ends, and where these are."""
 
     low: float
@@ -58,7 +58,7 @@ class Axis(NamedTuple):
     end: float
 
     @classmethod
-    def of(cls, values: Iterable[float], start: float, end: float) -> Axis:
+    def of(cls, values: Iterable[float], start: float, end: float) -> LogAxis:
         """Hold all values, with some room."""
         logs = [math.log10(each) for each in values if 0 < each < math.inf] or [0.0]
         room = 0.03 * (max(logs) - min(logs)) or 0.5
@@ -85,8 +85,8 @@ class Panel:
 
     name: Literal["by-rows", "by-cost"]
     title: str
-    x: Axis
-    y: Axis
+    x: LogAxis
+    y: LogAxis
 
     def record(self) -> dict[str, Any]:
         """What the script needs to draw in it."""
@@ -161,11 +161,11 @@ def panels_of(grid: Grid, sampling: float | None, symbol: str) -> tuple[Panel, P
         shown += [sampling / math.sqrt(n) for n in grid.sizes]
     most = _ROOM * max(shown, default=1.0)
     shown += [min(each.half, most) for each in points if each.half is not None]
-    y = Axis.of(shown, _BOTTOM, _TOP)
+    y = LogAxis.of(shown, _BOTTOM, _TOP)
     costs = [float(cost.amount) for cost in grid.costs]
     return (
-        Panel("by-rows", "against the number of rows", Axis.of(grid.sizes, _LEFT, _RIGHT), y),
-        Panel("by-cost", f"against the cost {symbol}", Axis.of(costs, _LEFT, _RIGHT), y),
+        Panel("by-rows", "against the number of rows", LogAxis.of(grid.sizes, _LEFT, _RIGHT), y),
+        Panel("by-cost", f"against the cost {symbol}", LogAxis.of(costs, _LEFT, _RIGHT), y),
     )
 
 

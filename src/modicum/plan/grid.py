@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from modicum.errors import InvalidArgument
-from modicum.plan.asked import Asked
+from modicum.plan.asked import PlannedQuestion
 from modicum.plan.solve import Effort, Task
 from modicum.plan.statistics import task_of
 from modicum.plan.summary import Plan
@@ -57,7 +57,7 @@ class Grid:
     whole: bool
 
 
-def grid_of(plan: Plan, asked: Asked) -> Grid:
+def grid_of(plan: Plan, asked: PlannedQuestion) -> Grid:
     """Compute the plans around a plan, and show on a terminal how far that is.
 
     The plan's own cost comes first and the smallest last, since some releases take the longer the

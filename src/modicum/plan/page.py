@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from modicum.errors import InvalidArgument
-from modicum.plan.asked import AMOUNT, Asked
+from modicum.plan.asked import AMOUNT, PlannedQuestion
 from modicum.plan.curves import STYLE, Panel, panels_of
 from modicum.plan.grid import Grid, grid_of, steps
 from modicum.plan.shapes import Shape, three_digits
@@ -44,7 +44,7 @@ class PlanPage:
     """A plan, its question, and the plans around it."""
 
     plan: Plan
-    asked: Asked
+    asked: PlannedQuestion
     grid: Grid
 
     def text(self, title: str) -> str:

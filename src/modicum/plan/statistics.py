@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from modicum.errors import InvalidArgument, WrongCall, did_you_mean
 from modicum.exact.lattice import Lattice
-from modicum.plan.asked import Asked, asked_of
+from modicum.plan.asked import PlannedQuestion, asked_of
 from modicum.plan.persons import COLUMN, EFFORT, PersonTrials, checked_rows_each
 from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
 from modicum.plan.solve import Effort, Simulated, Task
@@ -201,12 +201,12 @@ def _planned(
     )
 
 
-def planned(asked: Asked, **given: Any) -> Plan:
+def planned(asked: PlannedQuestion, **given: Any) -> Plan:
     """Plan the same question at another cost, or for another number of rows."""
     return _planned(asked.question, **asked.arguments, **given)
 
 
-def task_of(asked: Asked, budget: Budget) -> Task:
+def task_of(asked: PlannedQuestion, budget: Budget) -> Task:
     """What makes synthetic releases of a question, at any cost of this kind and any size."""
     return _prepared(asked.question, budget, **asked.arguments).task
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.plan.asked import Asked
+from modicum.plan.asked import PlannedQuestion
 from modicum.plan.curve import PlanCurve, checked_values
 from modicum.plan.shapes import Shape, TableShape, three_digits
 from modicum.privacy.budget import Budget, Number, decimal_text, short_text
@@ -72,7 +72,7 @@ class Plan:
         What the error is, where it is one number for several columns together.
     noun : str
         The statistic in words, such as ``"a standard deviation"``.
-    asked : Asked
+    asked : PlannedQuestion
         The question, and the guess of the data.
     """
 
@@ -97,7 +97,7 @@ class Plan:
     bins: int | None = None
     meaning: str | None = None
     noun: str = field(default="a release", repr=False)
-    asked: Asked | None = field(default=None, repr=False, compare=False)
+    asked: PlannedQuestion | None = field(default=None, repr=False, compare=False)
 
     @property
     def epsilon(self) -> float | None:

@@ -97,7 +97,9 @@ class Publishable:
     """A record that can be published, drawn and shown, all of its :class:`AnswerRows`."""
 
     __slots__ = ()
-    _internal: ClassVar[frozenset[str]] = frozenset({"answers", "terms"})
+    _internal: ClassVar[frozenset[str]] = frozenset(
+        {"answers", "facts", "noise_ends", "terms", "total_event"}
+    )
 
     @abstractmethod
     def answers(

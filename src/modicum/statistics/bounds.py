@@ -218,7 +218,7 @@ def find_radius(
     label: str | None = None,
     wider: Callable[[Outside], float] = Outside.wider,
 ) -> Steps[tuple[Outside, int]]:
-    """[sum.2], [sum.4] One radius for the sizes of records, widened by what was seen of the tail.
+    """[sum.2], [sum.3] One radius for the sizes of records, widened by what was seen of the tail.
 
     ``sizes`` counts the records by size, on the candidates from ``least`` to ``most`` at least;
     ``wider`` returns the octaves by which it is widened, if no shape says that.

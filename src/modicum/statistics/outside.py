@@ -219,7 +219,7 @@ class Outside:
         return math.log(max(number * self.eta * index / self.power, math.e))
 
     def wider(self) -> float:
-        """[sum.4] Octaves of a wider radius, whose noise is worth the clipping of a heavy tail."""
+        """[sum.3] Octaves of a wider radius, whose noise is worth the clipping of a heavy tail."""
         index = self.index()
         if index is None:
             return 0.0

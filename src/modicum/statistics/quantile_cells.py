@@ -2,7 +2,7 @@
 
 [quantiles.16] edges      where cells end: public, from the points and a noisy number of records;
 [quantiles.17] intervals  from edges that have the quantile surely above or below them;
-[quantiles.18] moved      a point, by the rank that the counts say it has.
+[quantiles.20] moved      a point, by the rank that the counts say it has.
 
 docs/research/proofs/quantiles.md has the proofs, with the same labels.
 """
@@ -99,7 +99,7 @@ class CellCounts:
     ) -> Intervals:
         """Return ends that are beyond each quantile for sure; else the range.
 
-        [quantiles.17], and first [quantiles.20] where there are edges for it. No q-quantile is
+        [quantiles.17], and first [quantiles.19] where there are edges for it. No q-quantile is
         below an edge if fewer than q n records are, and none is on or above it if more than q n
         are.
         """
@@ -126,7 +126,7 @@ class CellCounts:
     def _around(
         self, first: PlaceCounts, q: Fraction, place: int, alpha: float
     ) -> tuple[int | None, int | None]:
-        """[quantiles.20] Return the edges of a place that are beyond a quantile for sure.
+        """[quantiles.19] Return the edges of a place that are beyond a quantile for sure.
 
         Each is asked about only if all further ones are sure. Both sides have all of ``alpha``,
         less what is spent elsewhere, if there are surely records between the nearest edges.
@@ -164,7 +164,7 @@ class CellCounts:
         return CombinedNoise(first.noise, self.noise, q, place, len(first.cells) - 1)
 
     def rank(self, first: PlaceCounts, q: Fraction, place: int) -> float:
-        """[quantiles.19] Noisy number of records below a place, less q n, from both counts."""
+        """[quantiles.18] Noisy number of records below a place, less q n, from both counts."""
         weight = self._law(first, q, place).weight
         excess = float(self._excess(float(q))[OWN * place + SIDE])
         return weight * first.excess(q, place) + (1 - weight) * excess
@@ -193,7 +193,7 @@ class CellCounts:
     def moved(
         self, lattice: Lattice, q: Fraction, at: PointPlace, place: int, variance: float
     ) -> int:
-        """[quantiles.18] Return where the counts see a quantile whose point is at a place.
+        """[quantiles.20] Return where the counts see a quantile whose point is at a place.
 
         ``variance`` is that of the point's rank. Cells are gone through from the place on, up to
         where as many records are as the point seems to be off. Where they are not as many as the

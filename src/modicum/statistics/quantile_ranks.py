@@ -1,7 +1,7 @@
 """What two counts of the records around released points say of ranks, and how surely.
 
-[quantiles.19] combined   a rank from both counts, and the law of its noise;
-[quantiles.20] sure       ranks that this noise reaches so rarely that an edge is beyond a quantile.
+[quantiles.18] combined   a rank from both counts, and the law of its noise;
+[quantiles.19] sure       ranks that this noise reaches so rarely that an edge is beyond a quantile.
 
 docs/research/proofs/quantiles.md has the proofs, with the same labels.
 """
@@ -53,7 +53,7 @@ class PlaceCounts:
 
 @dataclass(frozen=True, slots=True)
 class CombinedNoise:
-    """[quantiles.19] Noise of #{records below an edge} - q n, from both counts.
+    """[quantiles.18] Noise of #{records below an edge} - q n, from both counts.
 
     The first ones, with noise ``first``, are of the cells between ``places``; the second ones are
     of those between all edges around them. The number below the place is a weighted mean of both,
@@ -112,7 +112,7 @@ class CombinedNoise:
         )
 
     def sure(self, side: int, alpha: float) -> tuple[float, ...]:
-        """[quantiles.20] Ranks that noise reaches with probability at most ``alpha``.
+        """[quantiles.19] Ranks that noise reaches with probability at most ``alpha``.
 
         Those of the edges above a place, or with ``side`` -1 below it, the nearest first: whichever
         of them it is that the first counts have placed on the wrong side.

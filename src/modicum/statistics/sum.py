@@ -4,9 +4,9 @@
 [mean.2] home    how far is half of the data from zero? Mostly zeros: [mean.3], [mean.4] of
                  bounds.py;
 [sum.2]  radius  the least C with few records larger than C in size, and how many those are;
-[sum.3]  final   the sum of values clipped to [-C, C], with most of the budget.
+[sum.4]  final   the sum of values clipped to [-C, C], with most of the budget.
 
-Where a radius cannot be found, or would save nothing, [sum.3] is over the whole range.
+Where a radius cannot be found, or would save nothing, [sum.4] is over the whole range.
 
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
@@ -200,7 +200,7 @@ def sum_within(here: Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
 def _by_radius(
     here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
 ) -> Steps[ScalarEstimate]:
-    """[sum.2], [sum.3] The sum within a radius, or over the range if a radius is worth nothing."""
+    """[sum.2], [sum.4] The sum within a radius, or over the range if a radius is worth nothing."""
     split = here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
@@ -297,7 +297,7 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
 
 
 def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
-    """[sum.2], [sum.4] What the radius says of the records beyond it, and their number.
+    """[sum.2], [sum.3] What the radius says of the records beyond it, and their number.
 
     That number is not released.
     """
@@ -328,7 +328,7 @@ def _over_the_range(
 def _within(
     here: Setting, outside: Outside | None, n0: int, counted: NoisyTerm
 ) -> Steps[SumErrorModel]:
-    """[sum.3] The sum of clipped values, with all that is left."""
+    """[sum.4] The sum of clipped values, with all that is left."""
     lattice = here.lattice
     radius = max(abs(lattice.first), abs(lattice.last))
     if outside is not None:
