@@ -62,9 +62,8 @@ class MemoryAccountant(Filter):
         self.check(cost)
         return _MemoryCharge(self, cost, query)
 
-    def charge_for(self, query: str, cost: Budget) -> None:
-        """Charge a cost, and keep what for."""
-        self.charge(cost)
+    def keep(self, query: str, cost: Budget) -> None:
+        """Keep what a cost was charged for."""
         self._charges.append(Charged(words_of_query(query), cost))
 
     def __str__(self) -> str:
@@ -79,7 +78,8 @@ class _MemoryCharge:
     query: str
 
     def charge(self) -> None:
-        self.budget.charge_for(self.query, self.cost)
+        self.budget.charge(self.cost)
+        self.budget.keep(self.query, self.cost)
 
     @property
     def account(self) -> str:
