@@ -99,7 +99,7 @@ def _long_rows(
     return long, math.sqrt(law.noise[0].variance)
 
 
-class Spread(NamedTuple):
+class Noisy(NamedTuple):
     """A noisy covariance in the units of the data, and the metric in which its noise is even.
 
     A row is ``root`` times its coordinates, about the means, so a covariance is off by
@@ -142,7 +142,7 @@ class Refined:
         index = -2 * math.log(share, _FURTHER) - _LIGHTER
         return round(min(max(index, _HEAVIEST), _INDEX), 2)
 
-    def spread(self, moments: Moments) -> Spread:
+    def spread(self, moments: Moments) -> Noisy:
         """Turn products into covariances in the units of the data; those of lost columns are 0."""
         products, places = self.products.matrix, np.flatnonzero(~moments.state.lost)
         rows = max(products[0, 0], self.products.noise, 1.0)
@@ -157,9 +157,9 @@ class Refined:
         matrix = root @ (products[1:, 1:] / rows - np.outer(means, means)) @ root.T
         # The noise of (1, t)(1, t)' at (-means't, t), which is longer than t by this.
         noise = self.products.noise / rows * (1 + float(means @ means))
-        return Spread(root, (matrix + matrix.T) / 2, location, noise, rows)
+        return Noisy(root, (matrix + matrix.T) / 2, location, noise, rows)
 
-    def missing(self, found: Spread, tail: float | None, chance: float) -> Missing:
+    def missing(self, found: Noisy, tail: float | None, chance: float) -> Missing:
         """[moments.21] Bound what the covariance lacks, and the number of rows."""
         if tail is None:
             return Missing(0.0, 0.0)
@@ -254,7 +254,7 @@ class OfRefined(OfCovariance):
         return super().to_dict() | self.refined.summary
 
     @property
-    def _spread(self) -> Spread:
+    def _spread(self) -> Noisy:
         return self.refined.spread(self.moments)
 
     @property
@@ -382,7 +382,7 @@ class _Bounds(NamedTuple):
     ``noise`` bounds the largest eigenvalue of the noise of E.
     """
 
-    spread: Spread
+    spread: Noisy
     missing: Missing
     noise: float
     values: Floats
@@ -391,7 +391,7 @@ class _Bounds(NamedTuple):
     high: NDArray[Any]
 
     @classmethod
-    def of(cls, spread: Spread, missing: Missing, noise: float) -> _Bounds:
+    def of(cls, spread: Noisy, missing: Missing, noise: float) -> _Bounds:
         """[moments.24] No eigenvalue falls if a positive matrix is added."""
         metric = spread.root @ spread.root.T
         values, vectors = np.linalg.eigh(spread.matrix)
