@@ -167,7 +167,7 @@ def test_components_are_held_at_any_positive_matrix_that_lacks() -> None:
         lacks = ways @ ways.T
         lacks *= most / np.linalg.eigvalsh(lacks)[-1]
         true = matrix + root @ lacks @ root.T
-        spread = refined.MeasuredSpread(root, matrix, np.zeros(size), 0.0, 1.0)
+        spread = refined.Noisy(root, matrix, np.zeros(size), 0.0, 1.0)
         bounds = refined._Bounds.of(spread, refined.Missing(most, 0.0), 0.0)
         values, vectors = np.linalg.eigh(true)
         assert (bounds.low <= values[::-1] + 1e-9 * values[-1]).all()

@@ -44,8 +44,9 @@ from modicum.status import Status
 from modicum.summaries.gradients import PARTS, RowView, SizeCounts
 from modicum.summaries.second_moments import FIT_BITS, Norm
 
-# ε n from which on directions are found: for a power of the number of columns, in ε and in ρ.
-_ENOUGH, _LEAST_ENOUGH = {False: (100.0, 2.0), True: (50.0, 1.5)}, 500.0
+# ε n from which on directions are found, in ε and in ρ: times a power of the number of columns,
+# and at least.
+_ENOUGH = {False: (100.0, 2.0, 2500.0), True: (50.0, 1.5, 500.0)}
 # Shares: of what is left, of all, and of what is left; found by simulation, as all constants.
 _ROUGH, _LOST, _LONG = Fraction(1, 4), Fraction(1, 5), Fraction(1, 8)
 _PENALTY = 0.45  # parts of the largest eigenvalue of rough noise, about
@@ -65,8 +66,8 @@ _MANY = 10.0  # halvings of a variance: so many equal parts are all but normal
 
 def many_rows(scaled: StandardisedColumns) -> bool:
     """[moments.20] Tell from public numbers whether a rough look finds directions."""
-    times, power = _ENOUGH[scaled.split.concentrated]
-    enough = max(times * scaled.width**power, _LEAST_ENOUGH)
+    times, power, least = _ENOUGH[scaled.split.concentrated]
+    enough = max(times * scaled.width**power, least)
     return not scaled.common and float(scaled.split.scale) * scaled.count >= enough
 
 
@@ -99,7 +100,7 @@ def _long_rows(
     return long, math.sqrt(law.noise[0].variance)
 
 
-class MeasuredSpread(NamedTuple):
+class Noisy(NamedTuple):
     """A noisy covariance in the units of the data, and the metric in which its noise is even.
 
     A row is ``root`` times its coordinates, about the means, so a covariance is off by
@@ -142,7 +143,7 @@ class Refined:
         index = -2 * math.log(share, _FURTHER) - _LIGHTER
         return round(min(max(index, _HEAVIEST), _INDEX), 2)
 
-    def spread(self, moments: Moments) -> MeasuredSpread:
+    def spread(self, moments: Moments) -> Noisy:
         """Turn products into covariances in the units of the data; those of lost columns are 0."""
         products, places = self.products.matrix, np.flatnonzero(~moments.state.lost)
         rows = max(products[0, 0], self.products.noise, 1.0)
@@ -157,9 +158,9 @@ class Refined:
         matrix = root @ (products[1:, 1:] / rows - np.outer(means, means)) @ root.T
         # The noise of (1, t)(1, t)' at (-means't, t), which is longer than t by this.
         noise = self.products.noise / rows * (1 + float(means @ means))
-        return MeasuredSpread(root, (matrix + matrix.T) / 2, location, noise, rows)
+        return Noisy(root, (matrix + matrix.T) / 2, location, noise, rows)
 
-    def missing(self, found: MeasuredSpread, tail: float | None, chance: float) -> Missing:
+    def missing(self, found: Noisy, tail: float | None, chance: float) -> Missing:
         """[moments.21] Bound what the covariance lacks, and the number of rows."""
         if tail is None:
             return Missing(0.0, 0.0)
@@ -254,7 +255,7 @@ class OfRefined(OfCovariance):
         return super().to_dict() | self.refined.summary
 
     @property
-    def _spread(self) -> MeasuredSpread:
+    def _spread(self) -> Noisy:
         return self.refined.spread(self.moments)
 
     @property
@@ -382,7 +383,7 @@ class _Bounds(NamedTuple):
     ``noise`` bounds the largest eigenvalue of the noise of E.
     """
 
-    spread: MeasuredSpread
+    spread: Noisy
     missing: Missing
     noise: float
     values: Floats
@@ -391,7 +392,7 @@ class _Bounds(NamedTuple):
     high: NDArray[Any]
 
     @classmethod
-    def of(cls, spread: MeasuredSpread, missing: Missing, noise: float) -> _Bounds:
+    def of(cls, spread: Noisy, missing: Missing, noise: float) -> _Bounds:
         """[moments.24] No eigenvalue falls if a positive matrix is added."""
         metric = spread.root @ spread.root.T
         values, vectors = np.linalg.eigh(spread.matrix)
