@@ -33,7 +33,7 @@ class Effort:
     alone: int
 
 
-FULL, QUICK = Effort(12, 2), Effort(2, 1)
+FULL, QUICK = Effort(8, 1), Effort(2, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def small_groups(effort: Effort) -> tuple[str, list[Target]]:
 Mean absolute errors over the groups of a size and {effort.releases} releases with ε = 1, within
 ±1e9, as ratios to that of the best bounds of each group in hindsight, in the column best: of the
 value, which is shrunk; of the unshrunk one; of bounds that every group finds alone, in
-{effort.alone} releases; and of the mean of all rows, which no private release knows. Then how
+{effort.alone} release; and of the mean of all rows, which no private release knows. Then how
 often the 95 % interval, which is that of both values, holds the mean of the group, and how many
 answers are usable."""
     text = "\n\n".join([head, *parts])

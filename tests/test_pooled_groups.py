@@ -94,11 +94,11 @@ def test_a_range_is_found_by_all_groups_together() -> None:
 
 
 def test_the_default_is_a_public_rule_and_can_be_overruled() -> None:
-    few = TABLE[TABLE["g"] < 19]
+    few = TABLE[TABLE["g"] < 29]
     asked = {"within": WITHIN, "epsilon": 1}
-    assert not shared(groups(few, range(19)).mean("x", **asked)[0])
-    assert shared(groups(few, range(19), pooled=True).mean("x", **asked)[0])
-    assert shared(groups(few, range(20)).mean("x", **asked)[0])
+    assert not shared(groups(few, range(29)).mean("x", **asked)[0])
+    assert shared(groups(few, range(29), pooled=True).mean("x", **asked)[0])
+    assert shared(groups(few, range(30)).mean("x", **asked)[0])
     assert not shared(groups(pooled=False).mean("x", **asked)[0])
     assert "unshrunk" not in groups(pooled=False).mean("x", **asked).frame()
 

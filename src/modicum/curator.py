@@ -369,7 +369,7 @@ class Curator(Statistics, WholeTable):
             groups together find clipping bounds for groups of every size, and each mean is moved
             towards that of all groups as far as its noise is large beside their differences. A
             group of some 300 rows or more that is not like the others finds its own bounds.
-            ``"auto"``: for 20 groups or more, and k times as many if a person may be in k of them,
+            ``"auto"``: for 30 groups or more, and k times as many if a person may be in k of them,
             unless all rows of a person count or the rows stay on a cluster, where it cannot be
             done. A release of a group has the mean before it was moved as ``unshrunk``.
 

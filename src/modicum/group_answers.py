@@ -40,7 +40,7 @@ from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
 
 Pooled = bool | Literal["auto"]
-LEAST_GROUPS = 20  # so many groups share what is alike by default
+LEAST_GROUPS = 30  # so many groups share what is alike by default
 
 
 def group_by(

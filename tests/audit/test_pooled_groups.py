@@ -35,9 +35,9 @@ VALUES = {
     "all groups: shape": ((2, 3),),
     "all groups: radii": ((4, 3),),
     "all groups: records outside": ((0,),),
-    "count": ((25,), (700,), (50_000,)),
+    "count": ((25,), (1000,), (50_000,)),
     "count, again": ((25,),),
-    "records in the inner cells": ((100, 90, 110, 120, 80, 100), (0, 0, 700, 0, 0, 0)),
+    "records in the inner cells": ((100, 90, 110, 120, 80, 100), (0, 0, 1000, 0, 0, 0)),
 }
 WIDTHS = (0,) * 6 + (1,) * 26
 PAIRS = audit.neighbours((-8, 5), 2)
@@ -107,7 +107,7 @@ KEYS = ["a", "b", "empty"]
 TABLES = [[], [("a", 8.0, 1)], [("b", -8.0, 1), ("a", 1.0, 2), ("other", 8.0, 2)]]
 FORCED = [
     {"all groups: records": (4000,), "all groups: count": (4000,), "count": (25,)},
-    {"all groups: records": (60_000,), "all groups: count": (60_000,), "count": (700,)},
+    {"all groups: records": (60_000,), "all groups: count": (60_000,), "count": (1000,)},
 ]
 
 

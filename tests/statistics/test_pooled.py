@@ -57,7 +57,7 @@ def pool_of(x=INCOMES, groups: int = 300, **more) -> tuple[Pool, Fraction]:
 def test_bounds_are_nested_and_hold_more_the_larger_the_groups() -> None:
     pool, spent = pool_of()
     assert pool.useful
-    assert pool.sizes == (10.0, 30.0, 100.0, 300.0)
+    assert pool.sizes == (10.0, 30.0, 100.0, 300.0, 900.0)
     assert spent < Fraction(1, 5)
     for (lo, hi), (wider_lo, wider_hi) in zip(pool.bounds, pool.bounds[1:], strict=False):
         assert wider_lo <= lo <= pool.centre <= hi <= wider_hi

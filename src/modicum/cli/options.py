@@ -303,7 +303,7 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "--pooled",
         choices=("auto", "yes", "no"),
         help="whether means of groups share what is alike: bounds that all find together, and "
-        "shrinkage (default auto: for 20 groups or more)",
+        "shrinkage (default auto: for 30 groups or more)",
     )
 
 

@@ -62,13 +62,12 @@ _CELLS, _LEAST_CELLS, _CELLS_FOR = 0.02, 0.005, 500.0  # of all cells: most, lea
 # Of the budget, of which the search spends a quarter: of few records, and from so many on.
 _SEARCH, _MANY = (Fraction(3, 10), Fraction(3, 20)), 20_000.0
 _FEWEST = 2000.0  # records of all groups per unit of noise
-# Records of a typical group per unit of noise, which finds its own bounds: of any groups; and if
-# they are so many times more than the largest size for which all groups can find bounds.
-_LARGE, _LARGE_OF_FEW, _OUTGROWN = 5000.0, 700.0, 3
-# Records per unit of noise of the groups for which bounds are drawn, and how many groups of this
-# size there are at least; a strength of one draw is 60 divided by the number of these groups.
-_SIZES, _GROUPS, _SHARP = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0), 100, 40.0
-_BEYOND = 10  # times the largest of them: a larger group finds its own bounds
+_LARGE = 5000.0  # records of a typical group per unit of noise, which finds its own bounds
+# Records per unit of noise of the groups for which bounds are drawn: of so many groups, and at most
+# so many times a typical one. A strength of one draw is 40 divided by the number of these groups.
+_SIZES, _GROUPS, _TYPICAL, _SHARP = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0), 30, 4, 40.0
+_LARGER = 3  # times the largest of these sizes: the outer bounds are for it
+_BEYOND = 3  # times the largest of them: a larger group finds its own bounds
 _WIDENED = 8  # times as far as they were drawn: bounds that are further were lengthened to home
 _OCTAVES = 8  # by which bounds may be nearer to the centre than the outer ones
 _WIDTH = 0.9  # noise of a mean between bounds, as a part of their distance
@@ -170,11 +169,7 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, counted.count, share, "records")  # [pooled.1]
     expected = expected_records(split, n0)
-    sizes = tuple(size for size in _SIZES if size * _GROUPS <= expected)
-    typical = expected / groups
-    if expected < _FEWEST or typical >= _LARGE:
-        return nothing
-    if typical >= max(_LARGE_OF_FEW, _OUTGROWN * sizes[-1]):
+    if expected < _FEWEST or expected / groups >= _LARGE:
         return nothing
     apart = Setting(column, lattice, BudgetSplit(event.part(_SEARCH[expected >= _MANY])))
     *_, place = yield from locate_data(apart, shape=True, filled=False)  # [pooled.2]
@@ -183,6 +178,8 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
         return nothing
     centre = place.centre
     outer = _as_drawn(place.bounds, centre)
+    most = min(expected / _GROUPS, _TYPICAL * expected / groups)
+    sizes = tuple(size for size in _SIZES if size <= max(most, _SIZES[0]))
     lows, highs = _candidates(centre, outer)
     cells = yield from read(here.ask(Cells(centre, _distances(centre, *lows, *highs))))
     whole = cells.clipped_sum(*outer)
@@ -193,6 +190,7 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
         lo = yield from _draw_end(here, lows, below, size, n0, "lower")
         hi = yield from _draw_end(here, highs, above, size, n0, "upper")
         drawn.append((lo, hi))
+    drawn.append(outer)
     # Bounds of larger groups hold those of smaller ones.
     ends = zip(
         accumulate((lo for lo, _ in drawn), min),
@@ -203,7 +201,7 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     seen, beyond = outside.evidence(), outside.excess(0.05)
     tail = outside.least_index(seen, 0.025), outside.least_index(seen, 0.5)  # [mean.14]
     status = BEYOND.filled(records=round(beyond)) if beyond else OK
-    pool = Pool(lattice, status, centre, sizes, (*ends,), tail=tail)
+    pool = Pool(lattice, status, centre, (*sizes, _LARGER * sizes[-1]), (*ends,), tail=tail)
     return (yield from _count_cells(here, pool, n0))
 
 
