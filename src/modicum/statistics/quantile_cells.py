@@ -244,7 +244,7 @@ def roundest(lattice: Lattice, near: int, ends: tuple[int, int]) -> int:
 
     It may be the lower end, and not the upper one.
 
-    >>> roundest(Lattice.within((0, 100), step=0.001), 16_400, (16_300, 18_400))
+    >>> roundest(Lattice.within((0, 100_000), step=1), 16_400, (16_300, 18_400))
     17000
     """
     step, (start, stop) = Fraction(lattice.step), ends
