@@ -77,6 +77,7 @@ _PAGE = Template("""\
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="$policy">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="modicum $version">
 <link rel="icon" href="data:,">
