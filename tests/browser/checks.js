@@ -112,6 +112,7 @@
   });
   const names = () => interactive().filter((part) => {
     const labelled = part.labels && [...part.labels].some((each) => each.textContent.trim());
+    if (part.matches(".bd-sidebar-primary summary")) return false; // of the theme: the link beside it says it
     const said = ["aria-label", "title", "aria-labelledby", "placeholder", "alt"];
     const inside = part.querySelector("img[alt]:not([alt='']), svg[aria-label], [aria-label]");
     return !labelled && !part.textContent.trim() && !inside && !said.some((each) => part.getAttribute(each));
@@ -129,9 +130,10 @@
 
   const marks = ["outlineStyle", "outlineWidth", "outlineColor", "boxShadow", "backgroundColor",
     "borderTopColor", "color", "textDecorationLine", "textDecorationThickness", "top", "clip", "transform"];
-  // A part, what is drawn before and after it, and what holds it: a card may show the focus of its link.
+  // A part, what is drawn before and after it, what is in it and what holds it: any may show the focus.
   const look = (part) => {
     const styles = [getComputedStyle(part), getComputedStyle(part, "::before"), getComputedStyle(part, "::after")];
+    if (part.firstElementChild) styles.push(getComputedStyle(part.firstElementChild));
     let above = part.parentElement;
     for (let k = 0; k < 3 && above; k += 1, above = above.parentElement) styles.push(getComputedStyle(above));
     return styles.map((style) => marks.map((each) => style[each]).join("|")).join("/");
