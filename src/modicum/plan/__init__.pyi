@@ -1445,9 +1445,9 @@ def quantiles(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the edges of the cells are placed whose counts give simultaneous
-        intervals, 0.95 or more. They take 9/32 of the cost, a tenth where records are few, and
-        hold at any level. ``None``: nothing is counted, the points are up to a quarter more
-        accurate, and each interval is the public range.
+        intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
+        points, and a tenth where records are few. ``None``: nothing is counted, points between
+        evenly spread records are up to 30 % more accurate, and each interval is the public range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}

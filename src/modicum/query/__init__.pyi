@@ -1291,9 +1291,9 @@ def quantiles(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the edges of the cells are placed whose counts give simultaneous
-        intervals, 0.95 or more. They take 9/32 of the cost, a tenth where records are few, and
-        hold at any level. ``None``: nothing is counted, the points are up to a quarter more
-        accurate, and each interval is the public range.
+        intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
+        points, and a tenth where records are few. ``None``: nothing is counted, points between
+        evenly spread records are up to 30 % more accurate, and each interval is the public range.
 
     Returns
     -------
@@ -1313,9 +1313,9 @@ def quantiles(
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
     depend on values.
 
-    At ε = 1 the mean rank error is about 1 for one, 3 for nine and 6 for 29 quantiles. Where there
-    are 300 records or more between neighbours, an interval of five quantiles holds some 100
-    records, and one of 29 some 240. One quantile alone has a useful interval as :func:`quantile`
+    At ε = 1 the mean rank error is about 1 for one, 4 for nine and 7 for 29 quantiles. Where there
+    are 300 records or more between neighbours, an interval of five quantiles holds some 45
+    records, and one of 29 some 80. One quantile alone has a useful interval as :func:`quantile`
     only. The mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles, at
     least 14/ε records between any two) and Kaplan, Schnapp and Stemmer 2022.
 
