@@ -358,8 +358,8 @@ FAULTS = (
     Fault(
         "tail-status-ok",
         "A tail is no reason for a warning, however heavy it may be.",
-        "statistics/outside.py:Clipped.tail_status",
-        "if least >= surely_enough(self.order):",
+        "statistics/outside.py:tail_status",
+        "if least >= surely_enough(order):",
         "if least > 0:",
         "statistics/test_tail_index.py",
     ),
