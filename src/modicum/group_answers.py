@@ -52,7 +52,7 @@ def group_by(
     pooled: Pooled = "auto",
 ) -> GroupBy:
     """Make the groups of :meth:`Curator.group_by`; keys are drawn at once, if none are given."""
-    if pooled not in {True, False, "auto"}:
+    if not isinstance(pooled, bool) and pooled != "auto":
         raise InvalidArgument(f'pooled must be True, False or "auto", got {pooled!r}')
     for name in by:
         if not isinstance(name, str):

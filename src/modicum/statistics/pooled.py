@@ -72,11 +72,8 @@ _WIDENED = 8  # times as far as they were drawn: bounds that are further were le
 _OCTAVES = 8  # by which bounds may be nearer to the centre than the outer ones
 _WIDTH = 0.9  # noise of a mean between bounds, as a part of their distance
 _FINE = 20  # bits of the largest loss of a record
-_COUNTED, _AGAIN, _FEW = (
-    1 / 50,
-    1 / 20,
-    400.0,
-)  # strengths of the counts of a group, the second of few
+# Strengths of the counts of a group, the second where the first tells of so few records.
+_COUNTED, _AGAIN, _FEW = 1 / 50, 1 / 20, 400.0
 _ALIKE_FROM, _ALIKE = 600.0, 25.0  # records per unit of noise, and nats
 _UNLIKE = 0.25  # of the records of a group, which are in other cells than those of all groups
 _DOUBT = 0.2  # probability with which the noise hides that more records are in a cell
