@@ -30,7 +30,8 @@ from modicum.statistics.quantile_ranks import (
     PlaceCounts,
 )
 
-MARGINS = (0.5, 1.6, 4.0, 30.0)  # standard deviations by which edges are further than noise asks
+# Standard deviations by which edges are further than noise asks; the last is as far as may be.
+MARGINS = (0.5, 1.6, 4.0, 30.0, math.inf)
 STRAY = 4.0  # standard deviations of a number of records that are not by chance
 SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
 UNEVEN = 3.0  # times as many records as expected, or fewer: a point is not moved
@@ -336,8 +337,8 @@ def edges_around(
             for side, k in ((-1, at.first), (1, at.last))
         )
         for steps, side in ((below, 0), (above, -1)):
-            if at is places[side] and at.records:  # no other place has an edge further out
-                steps[-1] = max(steps[-1], round(first.cells[side] / at.records))
+            if at is places[side] and at.records:  # as many as all records that are further out
+                steps[-1] = max(steps[-2], round(first.cells[side] / at.records))
         if whole:
             below[0] = above[0] = 0
         edges += [max(low, min(centre - step, at.value)) for step in reversed(below)]
@@ -356,7 +357,7 @@ def _steps(
     """
     sure = law.sure(side, alpha)
     ranks = [
-        rank + margin * math.sqrt(law.variance(cells) + variance)
+        rank + margin * math.sqrt(law.variance(cells) + variance + 1)
         for cells, (rank, margin) in enumerate(zip(sure, MARGINS, strict=True), 1)
     ]
     return [round(min(rank, _FURTHEST) / (at.records or 1)) for rank in ranks]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.noise_sums import Part, grid_masses
 
-SIDE = 4  # edges on each side of a place, each a cell further than that before it
+SIDE = 5  # edges on each side of a place, each a cell further than that before it
 OWN = 2 * SIDE + 1  # edges around a place, of which it is one itself: number SIDE
 GROWING = 0.05  # a rank's excess over one nearer by, so that the nearest edge decides
 _PLACES = 128  # of a standard deviation, of the grid on which noise is added up
