@@ -51,7 +51,7 @@ class DrawnPoints:
     ``least``: records that there should be, so that no quantile is lost. ``count``: a noisy number
     of them, 0 if none was drawn. ``variances`` of the ranks of the points, where records lie about
     evenly. ``joint``: whether it was the joint mechanism. ``ample``: whether the records were
-    enough for the first of the plans.
+    enough for more than the last of the plans, and ``plenty``: for the first of several.
     """
 
     points: tuple[int, ...]
@@ -61,6 +61,7 @@ class DrawnPoints:
     variances: tuple[float, ...]
     joint: bool
     ample: bool
+    plenty: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ def draw_points(
         count, _ = yield from draw_count(split, windows.count, split.share(counted))
     plan = next((each for each in plans[:-1] if each.ample(qs, split, count)), plans[-1])
     ample, joint = plan is not plans[-1], plan.joint
+    told = ample, ample and plan is plans[0]
     if joint is not None and joint.suits(count):
         part = joint.range_share(split, count)
         if part:
@@ -147,13 +149,13 @@ def draw_points(
         )
         _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
         least, spread = joint.least(lattice, count, warp), joint.variances(last.range)
-        return DrawnPoints(inside(tuple(points)), least, windows, count, spread, True, ample)
+        return DrawnPoints(inside(tuple(points)), least, windows, count, spread, True, *told)
     loss = split.share(plan.share - counted).loss
     nested = split.spend(NestedQuantiles(windows, *ends, fine, plan.tree.nodes, loss))
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in plan.tree.nodes)
     spread = plan.tree.variances(qs)
-    return DrawnPoints(inside(outcome), least, windows, count, spread, False, ample)
+    return DrawnPoints(inside(outcome), least, windows, count, spread, False, *told)
 
 
 # The joint mechanism loses no budget on a tree, but all its quantiles go wrong together where a

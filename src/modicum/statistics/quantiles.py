@@ -49,7 +49,7 @@ from modicum.summaries.order_statistics import WindowsSummary
 
 # Of the points and the number of records: where records are plenty, many, and few. The rest counts
 # cells.
-SHARES = (Fraction(7, 32), Fraction(18, 32), Fraction(9, 10))
+SHARES = (Fraction(7, 32), Fraction(20, 32), Fraction(9, 10))
 FIRST_SHARE = Fraction(15, 32)  # of what counts cells, for those before edges are placed
 TOO_LITTLE = Status(
     "few_records",
@@ -301,7 +301,7 @@ def _count_cells(
     mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
     counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
-    if not apart:
+    if not (apart and drawn.plenty):  # few records say little of what lies beside a point
         return counted, drawn.points
     points = [
         counted.moved(here.lattice, qs[k], at, i, variances[k])
