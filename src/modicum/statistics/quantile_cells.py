@@ -198,7 +198,7 @@ class CellCounts:
 
         ``variance`` is that of the point's rank. Cells are gone through from the place on, up to
         where as many records are as the point seems to be off. Where they are not as many as the
-        points let expect, values are equal, and the found one is a decimal of few digits.
+        points let expect, or values may be equal, the point stays, and so if it is further off.
         """
         if self.first is None or not at.records:
             return at.value
@@ -212,20 +212,19 @@ class CellCounts:
         for k in inner:
             known = at.records * widths[k]
             uneven |= abs(self.cells[k] - known) > STRAY * math.sqrt(known + self.noise.variance)
+        if uneven:
+            return at.value
         near = sum(widths[middle : middle + 2])
         density = max(sum(self.cells[middle : middle + 2]), 1) / near if near else at.records
-        for k in range(middle, -1, -1) if side < 0 else range(middle + 1, len(widths)):
-            records = expected = density * widths[k]
-            if uneven or k not in inner:
-                uneven, records = uneven or k not in inner, float(self.cells[k])
-            else:
-                trusted = expected / (expected + self.noise.variance)
-                records += (self.cells[k] - expected) * trusted
+        outwards = range(middle, inner.start - 1, -1) if side < 0 else range(middle + 1, inner.stop)
+        for k in outwards:
+            expected = density * widths[k]
+            trusted = expected / (expected + self.noise.variance)
+            records = expected + (self.cells[k] - expected) * trusted
             if left <= records and widths[k]:
                 steps = round(left / max(records, 1.0) * widths[k])
                 start, stop = bounds[k : k + 2]
-                found = min(max(stop - steps if side < 0 else start + steps, start), stop - 1)
-                return roundest(lattice, found, (start, stop)) if uneven else found
+                return min(max(stop - steps if side < 0 else start + steps, start), stop - 1)
             left -= max(records, 0.0)
         return at.value
 
@@ -238,24 +237,6 @@ def is_round(lattice: Lattice, point: int) -> bool:
     unit = Fraction(10) ** math.ceil(math.log10(ROUND * lattice.step))
     value = point * Fraction(lattice.step)
     return 2 * abs(value - round(value / unit) * unit) <= lattice.step
-
-
-def roundest(lattice: Lattice, near: int, ends: tuple[int, int]) -> int:
-    """Return the decimal of the fewest digits between ends, the nearest if there are several.
-
-    It may be the lower end, and not the upper one.
-
-    >>> roundest(Lattice.within((0, 100_000), step=1), 16_400, (16_300, 18_400))
-    17000
-    """
-    step, (start, stop) = Fraction(lattice.step), ends
-    unit = Fraction(10) ** (1 + math.ceil(math.log10((stop - start) * step)))
-    while True:
-        low, high = math.ceil(start * step / unit), math.floor((stop - 1) * step / unit)
-        value = round(min(max(round(near * step / unit), low), high) * unit / step)
-        if low <= high and start <= value < stop:
-            return value
-        unit /= 10
 
 
 @dataclass(frozen=True, slots=True)
