@@ -1,6 +1,7 @@
 """The page that explains each public name of ``modicum``; its page of the reference links to it."""
 
 BY_PAGE = {
+    "start/notebook": "Releases",
     "start/tutorial": "Curator count mean sum __version__",
     "start/unit": "Unit unit_of",
     "questions/which": "audit",

@@ -338,9 +338,9 @@ FAULTS = (
     Fault(
         "memory-charge-dropped",
         "A question is checked against a budget in memory, and not charged.",
-        f"{_CHARGING}:MemoryAccountant.charge_for",
-        "self.charge(cost)",
-        "self.check(cost)",
+        f"{_CHARGING}:_MemoryCharge.charge",
+        "self.budget.charge(self.cost)",
+        "self.budget.check(self.cost)",
         "test_curator.py",
     ),
     Fault(

@@ -60,6 +60,7 @@ _PRIOR = 30.0  # power of the size of rows, as rows that lose much have to be fe
 # Of a miss: what products lost, long rows, the size of noise, noise entry by entry.
 _CHANCES = 0.15, 0.25, 0.1, 0.5
 _INDEX, _HEAVIEST, _LIGHTER = 3.0, 1.1, 0.3
+_NEAR_AND_FAR = 0.9, 0.1  # of a chance, for the two indexes
 _LONGEST, _FURTHER = 3.0, 4  # times a typical size, at most: rows that are long, and longer
 _MANY = 10.0  # halvings of a variance: so many equal parts are all but normal
 
@@ -87,15 +88,17 @@ def refined_products(scaled: StandardisedColumns) -> Steps[tuple[Moments, Refine
 def _long_rows(
     scaled: StandardisedColumns, size: ProductSize, view: RowView, products: Products
 ) -> Steps[tuple[tuple[int, ...], float]]:
-    """[moments.21] Count rows of more than a size, up to four times that and beyond."""
+    """[moments.21] Count rows of more than a size: up to four times that, 16 times, and beyond."""
     matrix, width, row_norm = products.matrix, len(view.directions) + 1, size.row_norm
     square = float(np.trace(matrix)) / max(float(matrix[0, 0]), products.noise, 1.0) / width
     typical = typical_size(row_norm.norm, width) * min(max(square, 1 / width), 1.0)
     bound = math.ceil(min(size.bound / 2, _LONGEST * typical))
-    beyond, further = (
-        yield from read(scaled.ask(SizeCounts(view, row_norm, (bound, _FURTHER * bound))))
+    bounds = (bound, _FURTHER * bound, _FURTHER**2 * bound)
+    beyond, further, furthest = (
+        yield from read(scaled.ask(SizeCounts(view, row_norm, bounds)))
     ).totals
-    law = add_noise((beyond - further, further), scaled.split.rest(), sensitivity=1)
+    apart = (beyond - further, further - furthest, furthest)
+    law = add_noise(apart, scaled.split.rest(), sensitivity=1)
     long = yield from draw("rows that are long, and longer", scaled.split.spend(law))
     return long, math.sqrt(law.noise[0].variance)
 
@@ -105,7 +108,7 @@ class Noisy(NamedTuple):
 
     A row is ``root`` times its coordinates, about the means, so a covariance is off by
     root E root': E has entries with the deviation ``noise`` and lacks a positive matrix. ``rows``
-    is the noisy sum of their weights.
+    is the noisy sum of their weights. Data may be divided by 2^``power``.
     """
 
     root: Floats
@@ -113,6 +116,19 @@ class Noisy(NamedTuple):
     location: Floats
     noise: float
     rows: float
+    power: int = 0
+
+    def scaled(self) -> Noisy:
+        """Return it for data divided by 2^power, so that fourth powers are floats."""
+        power = math.frexp(float(np.abs(self.root).max(initial=0.0)))[1]
+        root, matrix = np.ldexp(self.root, -power), np.ldexp(self.matrix, -2 * power)
+        return self._replace(root=root, matrix=matrix, power=power)
+
+    def in_units(self, squares: Floats) -> Floats:
+        """Return covariances of the data themselves."""
+        with np.errstate(over="ignore"):
+            found: Floats = np.ldexp(squares, 2 * self.power)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +150,17 @@ class Refined:
         """[moments.21] Return the tail index that intervals assume: less than 3 if rows say so.
 
         Of the rows beyond a size, a tail of index a has at most 2^-a beyond four times that, which
-        is twice the length; near the body, where these are, tails of a power look lighter.
+        is twice the length; near the body, where these are, tails of a power look lighter. Columns
+        of two values have rows of one length far out and none beyond, so the larger one of two
+        indexes counts: that of a power is at least as large as each, but for the noise.
         """
-        chance = _CHANCES[1] * (1 - level) / 2
-        slack = noise_quantile(self.products.norm, chance) * self.deviation
-        most = max(self.long[1], 0) + slack
-        share = most / max(sum(self.long) - slack, most)
-        index = -2 * math.log(share, _FURTHER) - _LIGHTER
+        chance, indexes = _CHANCES[1] * (1 - level) / 2, []
+        for place, part in enumerate(_NEAR_AND_FAR, 1):
+            slack = noise_quantile(self.products.norm, part * chance) * self.deviation
+            most = max(sum(self.long[place:]), 0) + slack
+            share = most / max(sum(self.long[place - 1 :]) - slack, most)
+            indexes.append(-2 * math.log(share, _FURTHER) - _LIGHTER)
+        index = max(indexes)
         return round(min(max(index, _HEAVIEST), _INDEX), 2)
 
     def spread(self, moments: Moments) -> Noisy:
@@ -274,7 +294,7 @@ class RefinedCovarianceErrorModel(OfRefined):
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """[moments.23] Intervals for the covariances of all rows, all at once."""
-        found, chance = self._spread, 1 - level
+        found, chance = self._spread.scaled(), 1 - level
         missing = self.refined.missing(found, tail, _CHANCES[0] * chance)
         forms, norm = Forms.of(found.root, found.root), self.refined.products.norm
         # A covariance is a sum over rows, whose noise moves it too.
@@ -295,6 +315,7 @@ class RefinedCovarianceErrorModel(OfRefined):
             free = np.ones_like(free)
         low[free], low[:, free], high[free], high[:, free] = -np.inf, -np.inf, np.inf, np.inf
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
+        low, high = found.in_units(low), found.in_units(high)
         low, high = np.minimum(low, self.matrix), np.maximum(high, self.matrix)
         return Intervals(low.ravel(), high.ravel())
 
@@ -334,7 +355,7 @@ class RefinedComponentsErrorModel(OfRefined, OfComponents):
         low = np.maximum(bounds.low, 0.0) / (1 + rows) / (1 + bounds.missing.rows)
         high = bounds.high / max(1 - rows, math.ulp(0.0))
         found = self.explained_variance
-        low, high = low[: self.components], high[: self.components]
+        low, high = (bounds.spread.in_units(each[: self.components]) for each in (low, high))
         return Intervals(np.minimum(low, found), np.maximum(high, found))
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
@@ -359,7 +380,7 @@ class RefinedComponentsErrorModel(OfRefined, OfComponents):
         moments, chance = self.moments, 1 - level
         if (moments.state.lost if tail is None else moments.state.unbounded).any():
             return None
-        found = self.refined.spread(moments)
+        found = self.refined.spread(moments).scaled()
         missing = self.refined.missing(found, tail, _CHANCES[0] * chance)
         if math.isinf(missing.size):
             return None
