@@ -231,7 +231,13 @@ def test_a_ledger_knows_the_question_again(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("columns", "words"),
-    [("a", "list of names"), ([], "0 names"), (["a", "a"], "different"), ([1], "text"), (3, "got 3")],
+    [
+        ("a", "list of names"),
+        ([], "0 names"),
+        (["a", "a"], "different"),
+        ([1], "text"),
+        (3, "got 3"),
+    ],
 )
 def test_columns_are_a_list_of_different_names(columns, words) -> None:
     for question in (ask.mean_vector, ask.clipped_mean_vector):
