@@ -73,4 +73,5 @@ def test_every_path_takes_as_few_as_it_can(
     x = np.random.default_rng(1).permutation(np.arange(SIZE) * 1.0)
     made = make(pa.table({"x": x}), tmp_path)
     QUESTIONS[question](open_source(made))
-    assert len(passes) == most
+    # The cells of intervals are counted once more: their edges may be anywhere.
+    assert len(passes) == most + (question == "nested")

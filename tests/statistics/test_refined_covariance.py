@@ -207,10 +207,12 @@ def test_long_rows_say_how_heavy_the_tail_is() -> None:
     found = model.error_model.refined
     assert found.tail_index(0.95) > 2.5
     for beyond in (10, 30, 100, 700):
-        heavy = replace(found, long=(1000 - beyond, beyond), deviation=0.0)
+        heavy = replace(found, long=(1000 - beyond, 0, beyond), deviation=0.0)
         index = -2 * math.log(beyond / 1000, 4) - 0.3
         assert heavy.tail_index(0.95) == pytest.approx(min(max(index, 1.1), 3), abs=0.01)
-    unsure = replace(found, long=(900, 10), deviation=60.0)
+    # Rows of one length, far out, are no tail: none is longer still.
+    assert replace(found, long=(10, 990, 0), deviation=0.1).tail_index(0.95) == 3
+    unsure = replace(found, long=(900, 0, 10), deviation=60.0)
     assert unsure.tail_index(0.95) < 3
     assert unsure.tail_index(0.5) > unsure.tail_index(0.95)
 

@@ -32,7 +32,7 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
 from modicum.statistics.quantile_cells import (
@@ -45,6 +45,7 @@ from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, dr
 from modicum.statistics.quantile_ranks import OWN, SIDE, PlaceCounts, place_of_each
 from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import WindowsSummary
 
 # Of the points and the number of records: where records are plenty, many, and few. The rest counts
@@ -297,7 +298,10 @@ def _count_cells(
         first = PlaceCounts(ranks, mechanism.noise[0], which)
         (noise,) = add_noise((0,), split.rest(), sensitivity=1).noise
         edges = edges_around(here.lattice, qs, places, variances, first, noise, level)
-    cells = _between(drawn.windows, edges)
+        # Edges may be far from the points: one pass for all, whether or not their records are held.
+        cells = yield from _around(here, edges)
+    else:
+        cells = _between(drawn.windows, edges)
     mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
     counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
@@ -309,6 +313,15 @@ def _count_cells(
         for k in range(at.first, at.last + 1)
     ]
     return counted, tuple(sorted(points))
+
+
+def _around(here: Setting, edges: Sequence[int]) -> Steps[tuple[int, ...]]:
+    """Read the numbers of records between edges."""
+    first = here.lattice.first
+    below = sorted({edge - 1 - first for edge in edges if edge > first})
+    found = yield from read(here.ask(Cells(first, tuple(below) or (0,))))
+    upto = [found.count - found.above(edge - 1) if edge > first else 0 for edge in edges]
+    return tuple(b - a for a, b in pairwise([0, *upto, found.count]))
 
 
 def _between(windows: WindowsSummary, edges: Sequence[int]) -> tuple[int, ...]:

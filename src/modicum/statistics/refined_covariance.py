@@ -60,7 +60,7 @@ _PRIOR = 30.0  # power of the size of rows, as rows that lose much have to be fe
 # Of a miss: what products lost, long rows, the size of noise, noise entry by entry.
 _CHANCES = 0.15, 0.25, 0.1, 0.5
 _INDEX, _HEAVIEST, _LIGHTER = 3.0, 1.1, 0.3
-_NEAR_AND_FAR = 0.9, 0.1  # of a chance, for the two indexes
+_NEAR_AND_FAR = 0.98, 0.02  # of a chance, for the two indexes
 _LONGEST, _FURTHER = 3.0, 4  # times a typical size, at most: rows that are long, and longer
 _MANY = 10.0  # halvings of a variance: so many equal parts are all but normal
 
