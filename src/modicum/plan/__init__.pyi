@@ -1446,8 +1446,8 @@ def quantiles(
     level : float or None
         Confidence level at which the edges of the cells are placed whose counts give simultaneous
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
-        points, and a tenth where records are few. ``None``: nothing is counted, points between
-        evenly spread records are up to 30 % more accurate, and each interval is the public range.
+        points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
+        nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
