@@ -32,6 +32,7 @@ from modicum.statistics.quantile_ranks import (
 
 # Standard deviations by which edges are further than noise asks; the last is as far as may be.
 MARGINS = (0.5, 1.6, 4.0, 30.0, math.inf)
+_NONE, _EMPTY = 3.0, 3  # deviations of an empty cell, and how many make a gap, and one
 STRAY = 4.0  # standard deviations of a number of records that are not by chance
 SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
 UNEVEN = 3.0  # times as many records as expected, or fewer: a point is not moved
@@ -198,7 +199,7 @@ class CellCounts:
 
         ``variance`` is that of the point's rank. Cells are gone through from the place on, up to
         where as many records are as the point seems to be off. Where they are not as many as the
-        points let expect, or values may be equal, the point stays, and so if it is further off.
+        points let expect, values may be equal, and only a gap about the point is left for its end.
         """
         if self.first is None or not at.records:
             return at.value
@@ -213,7 +214,7 @@ class CellCounts:
             known = at.records * widths[k]
             uneven |= abs(self.cells[k] - known) > STRAY * math.sqrt(known + self.noise.variance)
         if uneven:
-            return at.value
+            return self._out_of_gap(lattice, at.value, middle, side, bounds)
         near = sum(widths[middle : middle + 2])
         density = max(sum(self.cells[middle : middle + 2]), 1) / near if near else at.records
         outwards = range(middle, inner.start - 1, -1) if side < 0 else range(middle + 1, inner.stop)
@@ -227,6 +228,31 @@ class CellCounts:
                 return min(max(stop - steps if side < 0 else start + steps, start), stop - 1)
             left -= max(records, 0.0)
         return at.value
+
+    def _out_of_gap(
+        self, lattice: Lattice, point: int, middle: int, side: int, bounds: Sequence[int]
+    ) -> int:
+        """[quantiles.20] Return the end of a gap, on a side, that is seen about a point.
+
+        Values are not closer than it is wide, as far as cells are empty, so they are taken for
+        multiples of the next power of ten, if that is in the first cell that has records.
+        """
+        if is_round(lattice, point):
+            return point
+        none = _NONE * math.sqrt(self.noise.variance)
+        low, high = middle, middle + 1
+        while low > 0 and self.cells[low] <= none:
+            low -= 1
+        while high < len(self.cells) - 1 and self.cells[high] <= none:
+            high += 1
+        gap = bounds[high] - bounds[low + 1]
+        if gap < 1 or high - low < _EMPTY:
+            return point
+        unit = Fraction(10) ** math.ceil(math.log10(gap * lattice.step))
+        whole = Fraction(point) * Fraction(lattice.step) / unit
+        number = math.floor(whole) if side < 0 else math.ceil(whole)
+        found, cell = round(number * unit / Fraction(lattice.step)), low if side < 0 else high
+        return found if bounds[cell] <= found <= bounds[cell + 1] else point
 
 
 def is_round(lattice: Lattice, point: int) -> bool:
