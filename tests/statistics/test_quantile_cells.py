@@ -195,7 +195,7 @@ def test_a_point_moves_by_what_the_counts_see() -> None:
     gap = (890, 10, 20, 20, 200, 0, 0, 200, 20, 20, 10, 890)
     assert moved(20, 1e9, gap) == moved(-20, 1e9, gap) == 200
     lumps = (900, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 900)
-    assert moved(20, 1e9, lumps) == 200
+    assert moved(20, 1e9, lumps) == 0  # no closer than the gap of 210: the next of 0, 1000, ...
 
 
 def test_round_points_are_those_of_many_equal_records() -> None:
