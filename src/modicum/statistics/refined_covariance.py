@@ -46,7 +46,7 @@ from modicum.summaries.second_moments import FIT_BITS, Norm
 
 # ε n from which on directions are found, in ε and in ρ: times a power of the number of columns,
 # and at least.
-_ENOUGH = {False: (100.0, 2.0, 2500.0), True: (50.0, 1.5, 500.0)}
+_ENOUGH = {False: (100.0, 2.0, 2500.0), True: (50.0, 1.5, 2500.0)}
 # Shares: of what is left, of all, and of what is left; found by simulation, as all constants.
 _ROUGH, _LOST, _LONG = Fraction(1, 4), Fraction(1, 5), Fraction(1, 8)
 _PENALTY = 0.45  # parts of the largest eigenvalue of rough noise, about
