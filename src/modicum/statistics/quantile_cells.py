@@ -32,10 +32,9 @@ from modicum.statistics.quantile_ranks import (
 
 # Standard deviations by which edges are further than noise asks; the last is as far as may be.
 MARGINS = (0.5, 1.6, 4.0, 30.0, math.inf)
-_NONE, _EMPTY = 3.0, 3  # deviations of an empty cell, and how many make a gap, and one
+_NONE, _EMPTY = 3.0, 3  # deviations that the count of an empty cell has, and how many are a gap
 STRAY = 4.0  # standard deviations of a number of records that are not by chance
 SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
-UNEVEN = 3.0  # times as many records as expected, or fewer: a point is not moved
 ROUND = 1000  # steps: a multiple of so many, or of ten times as many, is a common value
 _FURTHEST = 1e9  # records to an edge, where no rank is ever sure
 _UNSURE = 1.5  # standard deviations of noise that never tell a rank

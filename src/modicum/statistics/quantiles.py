@@ -287,7 +287,6 @@ def _count_cells(
     """[quantiles.3] Count the records around the points, and return also the points, moved."""
     split, first, variances = here.split, None, drawn.variances
     places = places_of(drawn.points, qs, drawn.count)
-    edges = plain_edges(here.lattice, places)
     apart = drawn.ample and len(places) > 1
     if apart:
         between = _between(drawn.windows, [at.value for at in places])
@@ -301,6 +300,7 @@ def _count_cells(
         # Edges may be far from the points: one pass for all, whether or not their records are held.
         cells = yield from _around(here, edges)
     else:
+        edges = plain_edges(here.lattice, places)
         cells = _between(drawn.windows, edges)
     mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
