@@ -118,13 +118,24 @@ def test_a_group_that_is_not_reached_is_said_to_be_clipped(statistic, cost) -> N
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_a_hundred_of_a_hundred_thousand(cost) -> None:
-    """One in a thousand: reached under ρ, where counts are cheap; too few for pure ε = 1."""
+    """One in a thousand: nearly always reached, or said to be out of reach."""
     x = grouped(100_000, 100, 1e6)
-    errors = [
-        abs(float(released(ask.mean(within=(-1e9, 1e9), **cost), x, i).answer.value) - x.mean())
-        for i in range(12)
-    ]
-    assert (np.median(errors) < 0.1 * x.mean()) == ("rho" in cost)
+    question = ask.mean(within=(-1e9, 1e9), **cost)
+    answers = [released(question, x, i).answer for i in range(24)]
+    errors = [abs(float(each.value) - x.mean()) for each in answers]
+    assert np.median(errors) < 0.1 * x.mean()
+    lost = [each for each, error in zip(answers, errors, strict=True) if error > x.mean() / 2]
+    assert sum(each.status.ok for each in lost) <= 2  # one in fifty
+
+
+@pytest.mark.parametrize("size", [30, 1e3])
+@pytest.mark.parametrize("far", [100, 150])
+def test_a_group_of_one_in_a_hundred_is_not_lost_with_ok(far, size) -> None:
+    """A code for missing values, 30 times as far away as the others reach, or more."""
+    x = grouped(10_000, far, size)
+    answers = [released(ask.mean(epsilon=1), x, i).answer for i in range(24)]
+    lost = [each for each in answers if abs(float(each.value) / x.mean() - 1) > 0.5]
+    assert sum(each.status.ok for each in lost) <= 2, Counter(each.status.code for each in lost)
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
@@ -136,7 +147,7 @@ def test_data_without_a_group_are_seldom_counted_again(shape, n, cost) -> None:
     question = ask.mean(within=(-1e9, 1e9), **cost)
     met = Counter(label for i in range(60) for label in labels(released(question, x, i)))
     assert met["records outside"] == 60
-    assert met["records outside, again"] <= 9  # about one in twenty
+    assert met["records outside, again"] <= 15  # about one in ten
     assert met["radii, again"] <= 1
 
 

@@ -85,7 +85,7 @@ class Counted:
 
 _LEAST_INDEX = 2 / 3
 _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
-_RARE, _TWICE = 1e-3, 0.05
+_RARE, _TWICE, _IN_TIGHT = 1e-3, 0.05, 0.2
 STEEP = 5.0  # largest power of the prior of sizes
 _WIDER = 0.5  # octaves by which radii of a heavy tail are widened, after so steep a prior
 _HEAVY, _LIGHT = 1.3, 2.0  # indices from which on, downwards, that is all of it, and nothing
@@ -143,18 +143,21 @@ class Outside:
 
         A part ``rare`` of the releases is wrong about that for each of noise and tail: a thousandth
         by default, or a twentieth of those that were counted twice. Beside tight radii a group at
-        home would be most of the answer, so it is taken for a tail half of the time only.
+        home would be most of the answer, so a tail is taken to leave what it leaves once in five.
         """
         if rare is None:
             rare = _TWICE if self.twice else _RARE
         if self.counted is None or self.noise is None:
             return 0.0
-        radii = [max(1.0, self.widening * r) for r in self.radii]
-        often = 0.5 if self.tight else rare
-        usual = sum(self.quantile(often, 2.0, r, side) for side, r in enumerate(radii))
+        usual = self.usual(_IN_TIGHT if self.tight else rare)
         if self.counted - self.noise.tail_bound(2 * rare) <= usual:
             return 0.0
         return self.counted_at_most(alpha)
+
+    def usual(self, rare: float) -> float:
+        """Bound on the records outside that a tail of index 2 explains, for each radius."""
+        radii = [max(1.0, self.widening * r) for r in self.radii]
+        return sum(self.quantile(rare, 2.0, r, side) for side, r in enumerate(radii))
 
     def counted_at_most(self, alpha: float) -> float:
         """Bound on the records outside from their noisy count alone; 0 if they were not counted."""

@@ -58,11 +58,12 @@ from modicum.summaries.tails import TailSummary
 # Strength of a second count of few records, on which it hangs whether bounds are looked for.
 _COUNTED_AGAIN = (1 / 20, 1 / 5)
 # Strengths of counts of the records outside, pure and concentrated: at first, and at most.
-_LEAST_STRENGTH, _MOST_STRENGTH = (1 / 64, 1 / 10), (1 / 20, 1 / 5)
+_LEAST_STRENGTH, _MOST_STRENGTH = (1 / 24, 1 / 10), (1 / 10, 1 / 5)
 _CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
-# Of the releases of a tail so many are counted a second time, with its shape seen and without.
+# Of the releases of a tail so many are counted a second time, with its shape seen and without;
+# twice as many if bounds are not tight.
 _PERHAPS = (0.1, 0.05)
-_SURELY = 1e-3  # of those that are counted so are taken for a group
+_SURELY = (0.02, 1e-3)  # of those that are counted so are taken for a group, or beside tight bounds
 # Bounds so much closer together than home is far are tight, and a count outside of them, or of
 # others, has noise of so small a part of few records.
 _FAR, _IF_TIGHT, _IF_WIDE = 100, 200.0, 50.0
@@ -147,7 +148,8 @@ def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchRes
     least = max(_LEAST_STRENGTH[split.concentrated], affordable(here, place.schedule, few))
     known = replace(bounds.outside, tight=tight)
     outside = yield from count_outside(here, known, bounds.elsewhere, n0, strength=least)
-    if outside.excess(0.05, rare=_PERHAPS[outside.seen is None]):
+    perhaps = _PERHAPS[outside.seen is None] * (1 if tight else 2)
+    if outside.excess(0.05, rare=perhaps):
         most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
         strength = max(least, min(_CLOSELY / _found(here, outside), most))
         strength = affordable(here, place.schedule, strength)
@@ -156,8 +158,8 @@ def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchRes
             wider = yield from _to_home(here, place, outside, strength)
             if wider is not None:
                 return wider
-            if outside.excess(0.05, rare=_SURELY):
-                return (yield from _draw_again(here, place, outside, strength))
+            if outside.excess(0.05, rare=_SURELY[tight]):
+                return (yield from _draw_again(here, place, outside, least))
     return replace(place, bounds=replace(bounds, outside=outside))
 
 
@@ -170,7 +172,7 @@ def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Ste
     strength = math.sqrt(2 * half) if here.split.concentrated else half
     label = "records beside a single value"
     found, noise = yield from count_some(here, bounds.elsewhere, strength, label)
-    if found <= noise.tail_bound(_SURELY):
+    if found <= noise.tail_bound(_SURELY[True]):
         return place
     outside = replace(bounds.outside, counted=found, noise=noise, twice=True)
     wider = yield from _to_home(here, place, outside, affordable(here, place.schedule, strength))
@@ -204,7 +206,8 @@ def _to_home(
     found, noise = yield from count_some(here, beyond, strength, label)
     left = replace(outside, counted=found, noise=noise, tight=False)
     gained = (outside.counted or 0) - found
-    if left.excess(0.05) or gained <= max(found, noise.tail_bound(_PERHAPS[1])):
+    tail = outside.usual(_PERHAPS[1]) + noise.tail_bound(_SURELY[False])
+    if left.excess(0.05) or gained <= max(found, tail):
         return None
     return replace(place, way="bounds", bounds=Bounds(lo, hi, left, beyond))
 
