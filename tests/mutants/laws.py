@@ -400,8 +400,8 @@ FAULTS = (
         "range-too-few-unsaid",
         "Too few values to find a range are answered as if there were one.",
         "statistics/found_range.py:_find_top",
-        "return _WIDEST, TOO_FEW",
-        "return _WIDEST, OK",
+        "return _Found(_WIDEST, TOO_FEW)",
+        "return _Found(_WIDEST)",
         "statistics/test_found_range.py",
     ),
     Fault(

@@ -9,8 +9,8 @@ the sizes of the values, by their octaves, in one pass before those of the stati
 [range.5] range   2^12 times its end, on both sides of zero, with 2^52 steps.
 
 How many values are beyond the range is drawn too: they count as its end. If they seem to be many
-they are counted again, and the top is drawn again for them [range.7]; an answer with many of them
-all the same is not to be used.
+they are counted again, and the top is drawn again for them [range.7]; an answer without many of
+them all the same is not to be used.
 
 Zeros have no size, and do not count: of a column with 90 % zeros the others decide. The size of a
 row of several columns is that of its largest value. All octaves are alike beforehand, so values 2^k
@@ -22,8 +22,8 @@ docs/research/proofs/range.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -36,7 +36,7 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import MedianCellScore, TopCellScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share, Use
-from modicum.release import Estimate, Record
+from modicum.release import ErrorModel, Estimate, Record
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.outside import APART, FEW
 from modicum.status import OK, Status
@@ -54,9 +54,9 @@ DRAWS: Mapping[str, tuple[float, Use]] = MappingProxyType(  # their largest stre
         "top": (0.12, "range"),
         "top, again": (0.24, "range"),
         "values beyond the range": (0.02, "noise"),
-        "values beyond the range, again": (0.04, "noise"),
-        "top, wider": (0.16, "range"),
-        "values beyond a wider range": (0.03, "noise"),
+        "values beyond the range, again": (0.05, "noise"),
+        "top, wider": (0.3, "range"),
+        "values beyond a wider range": (0.04, "noise"),
     }
 )
 TILTS, NEAR = (Fraction(1, 2), Fraction(1, 10)), 16  # an octave more weighs e^(-1/2), e^(-1/10)
@@ -64,7 +64,7 @@ STEEPER = 2 * TILTS[0], 2 * TILTS[1]
 FAR = 20  # octaves from which on it is drawn again, with a step that follows from that
 SLACK = 12  # octaves beyond the top
 DEPTH = 12  # octaves below it that are told apart about zero
-SEEN, PERHAPS = 4, 1.5  # deviations of the noise
+SEEN, PERHAPS = 2.75, 0.65  # deviations of the noise, which it exceeds once in 100 and in 5
 _PLENTY, _SURELY, _CLOSELY = 1200.0, 2, 3  # values, and deviations of the noise off them
 WIDER = 36.0  # nats of the values that were counted: 9 in 10 outweigh an octave 60 further up
 TOO_FEW = Status(
@@ -113,24 +113,50 @@ def in_found_range(
     split = BudgetSplit(event)
     # All these lattices have the same integers: what an estimator refuses of what may be left of a
     # budget, before its first step, it refuses here, before anything is charged.
-    least = Fraction(1) - sum(split.part_for(*largest) for largest in DRAWS.values())
+    largest = {label: split.part_for(*each) for label, each in DRAWS.items()}
+    least = (1 - sum(largest.values()) + largest["top, wider"]) / 2  # which leaves a half
     steps = begin(lattice_of(_lattice(0)), split.share(least).loss)
     next(steps)
     steps.close()
 
-    top, status = yield from _find_top(ask, split, needs)
-    lattice = _with_floor(lattice_of(_lattice(top + SLACK)), top)
+    found = yield from _find_top(ask, split, needs)
+    lattice = _with_floor(lattice_of(_lattice(found.top + SLACK)), found.top)
     answer = yield from begin(lattice, split.rest().loss)
+    status = found.status
     if status.ok:
-        status = TOO_LARGE if top > math.log2(lattice.hi) else answer.status
+        status = TOO_LARGE if found.top > math.log2(lattice.hi) else answer.status
         status = NOTHING if status in {FEW, APART} else status
+    if status.ok and found.group and _clips_at(answer.error_model, lattice, found.narrower):
+        status = _beyond(found.group)
     return replace(answer, lattice=lattice, status=status)  # type: ignore[type-var]
 
 
-def _find_top(
-    ask: Read[OctaveSummary], split: BudgetSplit, needs: RangeNeeds
-) -> Steps[tuple[int, Status]]:
-    """Return k so that few sizes reach 2^k, and what the draws say against it."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Few sizes reach 2^top, and what the draws say against it.
+
+    ``group``: of so many values it was counted that they are beyond the range of 2^``narrower``.
+    """
+
+    top: int
+    status: Status = OK
+    group: int = 0
+    narrower: int = 0
+
+
+def _beyond(number: int) -> Status:
+    return BEYOND.filled(number=f"{number:,}")
+
+
+def _clips_at(error_model: ErrorModel, lattice: Lattice, top: int) -> bool:
+    """Whether an answer is of records that are clipped within the range of 2^top."""
+    bounds: Iterable[float] = getattr(error_model, "in_steps", ())
+    clips: bool = getattr(error_model, "clips", False)
+    return clips and max(bounds, default=0) * lattice.step <= power_of_two(top + SLACK)
+
+
+def _find_top(ask: Read[OctaveSummary], split: BudgetSplit, needs: RangeNeeds) -> Steps[_Found]:
+    """Find how far the values reach, and whether a group is beyond."""
     octaves = yield from read(ask)
     counts = octaves.counts[1:]  # but for zeros
     number, noise = yield from _count(split, sum(counts), "values other than 0")  # [range.2]
@@ -140,7 +166,7 @@ def _find_top(
         number, noise = yield from _count(split, sum(counts), label)
         sure = (number - _CLOSELY * noise) * float(split.scale)
     if sure * DRAWS["octave"][0] < NATS:
-        return _WIDEST, TOO_FEW
+        return _Found(_WIDEST, TOO_FEW)
 
     middle = yield from find_octave(split, counts, NATS / sure, "octave")  # [range.3]
 
@@ -167,16 +193,18 @@ def _find_top(
     if further > FAR:  # once in a hundred, or because of values that far out
         share = _share(split, "top, again", 2 * strength)
         further = yield from draw_top("top, again", share, STEEPER)
-    label, closely = "values beyond the range", min(max(0.015, 20 / sure), 0.02)  # [range.5]
-    seen, noise = yield from _count(split, beyond(), label, closely)
+    label = "values beyond the range"
+    seen, noise = yield from _count(split, beyond(), label)  # [range.5]
     if seen > PERHAPS * noise:  # [range.7]
-        seen, noise = yield from _count(split, beyond(), f"{label}, again", 2 * closely)
-        if seen > SEEN * noise:
-            share = _share(split, "top, wider", WIDER / (seen * float(split.scale)))
-            further = yield from draw_top("top, wider", share, STEEPER)
-            seen, noise = yield from _count(split, beyond(), "values beyond a wider range")
-    status = BEYOND.filled(number=f"{seen:,}") if seen > SEEN * noise else OK
-    return OCTAVES.power(middle + further + 1), status
+        seen, noise = yield from _count(split, beyond(), f"{label}, again")
+    top = OCTAVES.power(middle + further + 1)
+    if seen <= SEEN * noise:
+        return _Found(top)
+    share = _share(split, "top, wider", WIDER / (seen * float(split.scale)))
+    further = max(further, (yield from draw_top("top, wider", share, STEEPER)))
+    left, noise = yield from _count(split, beyond(), "values beyond a wider range")
+    status = _beyond(left) if left > SEEN * noise else OK
+    return _Found(OCTAVES.power(middle + further + 1), status, seen, top)
 
 
 def find_octave(
@@ -190,7 +218,9 @@ def find_octave(
 
 def _share(split: BudgetSplit, label: str, strength: float) -> Share:
     largest, use = DRAWS[label]
-    return split.share(split.part_for(min(strength, largest), use))
+    return split.share(
+        min(split.part_for(min(strength, largest), use), split.left / split.total / 2)
+    )
 
 
 def _count(
