@@ -58,24 +58,12 @@ _RENAMED_SINCE: Mapping[Any, str] = {
 }
 
 _ENDS = {"lower", "upper"}
-_COMPARED = {
-    *("schema", "statistic", "column", "by", "value", "values", "axes", "tables", "groups"),
-    *(
-        "numbers",
-        "labels",
-        "answers",
-        "unit",
-        "code",
-        "usable",
-        "private",
-        "method",
-        "account",
-        "cost",
-    ),
-    *("epsilon_exact", "delta_exact", "rho_exact", "within", "range_found", "step", "view"),
-    *("limit_found", "groups_found", "status", "engine", "version", "skipped", "columns", "keys"),
-    "cost",
-}
+_ASKED = ("statistic", "column", "columns", "by", "method", "unit", "within", "view")
+_ANSWERED = ("value", "values", "axes", "tables", "groups", "keys", "numbers", "labels", "answers")
+_JUDGED = ("code", "status", "usable", "private", "step", "skipped", "engine", "version")
+_FOUND = ("range_found", "limit_found", "groups_found")
+_PAID = ("cost", "account", "epsilon_exact", "delta_exact", "rho_exact")
+_COMPARED = {"schema", *_ASKED, *_ANSWERED, *_JUDGED, *_FOUND, *_PAID}
 """Of what a record says, what is compared with what it stores."""
 
 _OURS: tuple[type, ...] = (
