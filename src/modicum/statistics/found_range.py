@@ -39,7 +39,7 @@ from modicum.privacy.split import BudgetSplit, Share, Use
 from modicum.release import ErrorModel, Estimate, Record
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.outside import APART, FEW
-from modicum.status import OK, Status
+from modicum.status import OK, USABLE, Status
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
 
@@ -85,6 +85,11 @@ BEYOND = Status(
     "some {number} values are far beyond the range that was found, and count as its end: give "
     "`within`, a public range, or spend more",
 )
+AT_END = Status(
+    "clipped",
+    "some values lie at the end of the range that was found, or beyond it, and count as its end: "
+    "give `within`, a public range, or spend more",
+)
 _NARROWEST, _WIDEST = -849, 1020  # powers of two, of lattices that vectors can be read on too
 
 
@@ -126,8 +131,9 @@ def in_found_range(
     if status.ok:
         status = TOO_LARGE if found.top > math.log2(lattice.hi) else answer.status
         status = NOTHING if status in {FEW, APART} else status
-    if status.ok and found.group and _clips_at(answer.error_model, lattice, found.narrower):
-        status = _beyond(found.group)
+    if status.code in USABLE:
+        left_out = _left_out(answer.error_model, lattice, found)
+        status = status if left_out.ok else left_out
     return replace(answer, lattice=lattice, status=status)  # type: ignore[type-var]
 
 
@@ -148,11 +154,20 @@ def _beyond(number: int) -> Status:
     return BEYOND.filled(number=f"{number:,}")
 
 
-def _clips_at(error_model: ErrorModel, lattice: Lattice, top: int) -> bool:
-    """Whether an answer is of records that are clipped within the range of 2^top."""
+def _left_out(error_model: ErrorModel, lattice: Lattice, found: _Found) -> Status:
+    """What to say of an answer of clipped values that leaves out a group, or takes it for nearer.
+
+    Bounds within the first range do not hold a group beyond it. Those that reach the end of a range
+    that is 4,096 times wider than nearly all values were drawn for others, which may be further.
+    """
+    if getattr(error_model, "outside", None) is None:
+        return OK
+    ended: tuple[bool, ...] = getattr(error_model, "ended", ())
+    if any(ended):
+        return AT_END
     bounds: Iterable[float] = getattr(error_model, "in_steps", ())
-    clips: bool = getattr(error_model, "clips", False)
-    return clips and max(bounds, default=0) * lattice.step <= power_of_two(top + SLACK)
+    near = max(bounds, default=0) * lattice.step <= power_of_two(found.narrower + SLACK)
+    return _beyond(found.group) if found.group and near else OK
 
 
 def _find_top(ask: Read[OctaveSummary], split: BudgetSplit, needs: RangeNeeds) -> Steps[_Found]:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw_count, read, read_both
@@ -144,23 +144,47 @@ def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchRes
     if expected_records(split, n0) < LEAST_FOR_COUNTS and not tight:
         outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
         return replace(place, bounds=replace(bounds, outside=outside))
-    few = (_IF_TIGHT if tight else _IF_WIDE) / expected_records(split, n0)
-    least = max(_LEAST_STRENGTH[split.concentrated], affordable(here, place.schedule, few))
     known = replace(bounds.outside, tight=tight)
-    outside = yield from count_outside(here, known, bounds.elsewhere, n0, strength=least)
-    perhaps = _PERHAPS[outside.seen is None] * (1 if tight else 2)
-    if outside.excess(0.05, rare=perhaps):
-        most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
-        strength = max(least, min(_CLOSELY / _found(here, outside), most))
-        strength = affordable(here, place.schedule, strength)
-        outside = yield from _count_closely(here, replace(bounds, outside=outside), strength)
-        if outside.excess(0.05):
-            wider = yield from _to_home(here, place, outside, strength)
-            if wider is not None:
-                return wider
-            if outside.excess(0.05, rare=_SURELY[tight]):
-                return (yield from _draw_again(here, place, outside, least))
+    looked = yield from count_twice(here, place.schedule, known, bounds.elsewhere, n0)
+    outside = looked.outside
+    if outside.twice and outside.excess(0.05):
+        wider = yield from _to_home(here, place, outside, looked.second)
+        if wider is not None:
+            return wider
+        if looked.group:
+            return (yield from _draw_again(here, place, outside, looked.first))
     return replace(place, bounds=replace(bounds, outside=outside))
+
+
+class Looked(NamedTuple):
+    """[mean.13] The records outside of bounds, counted once or twice, with these strengths."""
+
+    outside: Outside
+    first: float
+    second: float = 0.0
+
+    @property
+    def group(self) -> bool:
+        """Whether they are too many for a tail, as far as a second count tells."""
+        surely = _SURELY[self.outside.tight]
+        return self.outside.twice and self.outside.excess(0.05, rare=surely) > 0
+
+
+def count_twice(
+    here: Setting, schedule: Schedule, outside: Outside, elsewhere: int, n0: int
+) -> Steps[Looked]:
+    """[mean.9], [mean.13] Count the records outside, again if a tail hardly explains the number."""
+    split, tight = here.split, outside.tight
+    few = (_IF_TIGHT if tight else _IF_WIDE) / expected_records(split, n0)
+    first = max(_LEAST_STRENGTH[split.concentrated], affordable(here, schedule, few))
+    outside = yield from count_outside(here, outside, elsewhere, n0, strength=first)
+    perhaps = _PERHAPS[outside.seen is None] * (1 if tight else 2)
+    if not outside.excess(0.05, rare=perhaps):
+        return Looked(outside, first)
+    most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
+    second = max(first, min(_CLOSELY / records_found(here, outside), most))
+    second = affordable(here, schedule, second)
+    return Looked((yield from count_closely(here, outside, elsewhere, second)), first, second)
 
 
 def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Steps[SearchResult]:
@@ -179,15 +203,18 @@ def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Ste
     return place if wider is None else wider
 
 
-def _found(here: Setting, outside: Outside) -> float:
+def records_found(here: Setting, outside: Outside) -> float:
     """How many records were counted outside, at least one, in units of the noise."""
     return max(outside.counted or 0, 1) * float(here.split.scale)
 
 
-def _count_closely(here: Setting, bounds: Bounds, strength: float) -> Steps[Outside]:
+def count_closely(
+    here: Setting, outside: Outside, elsewhere: int, strength: float
+) -> Steps[Outside]:
+    """[mean.13] Count the records outside a second time."""
     label = "records outside, again"
-    found, noise = yield from count_some(here, bounds.elsewhere, strength, label)
-    return replace(bounds.outside, counted=found, noise=noise, twice=True)
+    found, noise = yield from count_some(here, elsewhere, strength, label)
+    return replace(outside, counted=found, noise=noise, twice=True)
 
 
 def _to_home(
@@ -219,7 +246,7 @@ def _draw_again(
     first, centre = place.bounds, place.centre
     assert first is not None
     assert centre is not None
-    schedule = radii_again(here, place.schedule, outside, _found(here, outside), strength)
+    schedule = radii_again(here, place.schedule, outside, records_found(here, outside), strength)
     if schedule is None:
         return replace(place, bounds=replace(first, outside=outside))
     exact = centre == home_of(here.lattice)
@@ -229,7 +256,7 @@ def _draw_again(
         return replace(place, way="single", bounds=bounds)
     if bounds.all_of(here.lattice):
         return replace(place, bounds=bounds)
-    counted = yield from _count_closely(here, bounds, strength)
+    counted = yield from count_closely(here, bounds.outside, bounds.elsewhere, strength)
     known = first.outside
     counted = replace(counted, seen=known.seen, half=known.half, others=known.others)
     return replace(place, bounds=replace(bounds, outside=counted))

@@ -38,12 +38,12 @@ from modicum.statistics.bounds import (
     Atom,
     Setting,
     Way,
-    count_outside,
     count_some,
     find_home,
     find_radius,
     look_at_tail,
     look_elsewhere,
+    radii_again,
 )
 from modicum.statistics.outside import (
     APART,
@@ -60,6 +60,7 @@ from modicum.statistics.outside import (
     mean_size,
 )
 from modicum.statistics.pairs import WEIGHTS_HELP, weighted
+from modicum.statistics.search import Looked, count_closely, count_twice, records_found
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -208,7 +209,11 @@ def _by_radius(
         status = FEW if place.atom is None else APART
         return (yield from _over_the_range(here, n0, counted, status))
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
-        outside = yield from count_outside(here, outside, elsewhere, n0)
+        looked = yield from count_twice(here, place.schedule, outside, elsewhere, n0)
+        outside = looked.outside
+        if looked.group:
+            outside = yield from _radius_again(here, place, looked)
+            radius = outside.radii[0]
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
         if place.half and radius < place.half[1] and outside.excess(0.05) and not here.counts:
             return (yield from _over_the_range(here, n0, counted, APART))
@@ -258,7 +263,7 @@ def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
 def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
     """[mean.2] to [mean.4]: how far half of the data are from zero, or what is beside the zeros."""
     lattice, split = here.lattice, here.split
-    reach = max(abs(lattice.first), abs(lattice.last))
+    reach = _reach(lattice)
     schedule = sum_schedule(lattice, split, n0, clusters)
     if reach <= _NEAR * abs(home_of(lattice)):
         return _Place("range", schedule)
@@ -301,18 +306,42 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
 
     That number is not released.
     """
-    lattice = here.lattice
-    reach = max(abs(lattice.first), abs(lattice.last))
+    reach = _reach(here.lattice)
     sizes: TailSummary | CellSummary
     if place.atom is not None and place.atom.cells.centre == 0:
         sizes = place.atom.cells
     elif tails is not None:
         sizes = tails
     else:
-        grid = RadiusGrid.between(lattice.floor, reach, place.schedule.per_octave)
-        sizes = yield from read(here.ask(Cells(0, grid.radii)))
+        sizes = yield from _sizes(here, place.schedule)
     seen = place.seen or place.half
-    return (yield from find_radius(here, sizes, place.schedule, reach, seen, least=lattice.floor))
+    least = here.lattice.floor
+    return (yield from find_radius(here, sizes, place.schedule, reach, seen, least=least))
+
+
+def _radius_again(here: Setting, place: _Place, looked: Looked) -> Steps[Outside]:
+    """[sum.2] A radius that reaches the group that was counted, and a count beyond that."""
+    first = looked.outside
+    found = records_found(here, first)
+    schedule = radii_again(here, place.schedule, first, found, looked.first)
+    if schedule is None:
+        return first
+    sizes = yield from _sizes(here, schedule)
+    reach, least, label = _reach(here.lattice), here.lattice.floor, "radius, again"
+    outside, elsewhere = yield from find_radius(
+        here, sizes, schedule, reach, first.seen, least=least, label=label
+    )
+    return (yield from count_closely(here, outside, elsewhere, looked.first))
+
+
+def _reach(lattice: Lattice) -> int:
+    return max(abs(lattice.first), abs(lattice.last))
+
+
+def _sizes(here: Setting, schedule: Schedule) -> Steps[CellSummary]:
+    """The records by size, on the candidates of a schedule."""
+    grid = RadiusGrid.between(here.lattice.floor, _reach(here.lattice), schedule.per_octave)
+    return (yield from read(here.ask(Cells(0, grid.radii))))
 
 
 def _over_the_range(
@@ -330,7 +359,7 @@ def _within(
 ) -> Steps[SumErrorModel]:
     """[sum.4] The sum of clipped values, with all that is left."""
     lattice = here.lattice
-    radius = max(abs(lattice.first), abs(lattice.last))
+    radius = _reach(lattice)
     if outside is not None:
         radius = max(outside.reach_of(0), int(here.counts))
     # A range on one side of zero cuts the other bound at its end nearest to zero.
