@@ -98,13 +98,20 @@ def test_a_notebook_shows_tables_and_pictures(stored) -> None:
     assert kinds.count("image/png") >= 3
 
 
+def test_every_picture_has_an_alternative_text(stored) -> None:
+    for cell in code_cells(stored):
+        words = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+        pictures = [output for output in cell["outputs"] if "image/png" in shown(output)]
+        assert (len(words) > 40) == (len(pictures) == 1)
+
+
 def test_a_notebook_tells_nothing_of_the_machine_that_ran_it(stored) -> None:
     assert stored["metadata"] == {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
     for cell in stored["cells"]:
-        assert cell["metadata"] == {}
+        assert {*cell["metadata"]} <= {"mystnb"}
         assert not MACHINE.search(joined(cell["source"]))
     for cell in code_cells(stored):
         for output in cell["outputs"]:
