@@ -18,16 +18,20 @@ from traitlets.config import Config
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 
-# Runs before the first cell, and is not stored. A picture names no version of matplotlib.
+# Runs before the first cell, leaves no name that cells could use, and is not stored. A picture
+# names no version of matplotlib.
 _BEFORE = """
-import sys
-from matplotlib_inline.backend_inline import set_matplotlib_formats
-set_matplotlib_formats("retina", metadata={{"Software": None}})
-sys.path.insert(0, {root!r})
-from conftest import draws_of
-sys.path.pop(0)
-held = draws_of({seed!r})
-held.__enter__()
+def _prepared():
+    import sys
+    from matplotlib_inline.backend_inline import set_matplotlib_formats
+    set_matplotlib_formats("retina", metadata={{"Software": None}})
+    sys.path.insert(0, {root!r})
+    from conftest import draws_of
+    sys.path.pop(0)
+    return draws_of({seed!r})
+
+_seeded = _prepared()
+_seeded.__enter__()
 """
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
