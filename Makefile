@@ -145,6 +145,10 @@ bench: .venv/.dev .venv-peers/.peers  ## speed and accuracy side by side with ot
 reproduce: .venv/.dev  ## figures and tables of the papers
 	$(BIN)/python -m reproduce
 
+.PHONY: notebooks
+notebooks: .venv/.dev  ## run docs/notebooks and store what their cells show
+	$(BIN)/python -m tools.notebooks
+
 .PHONY: docs
 docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 	$(BIN)/python -m sphinx --quiet --jobs auto --fail-on-warning --keep-going docs docs/_build

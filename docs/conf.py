@@ -15,7 +15,7 @@ author = "The modicum maintainers"
 release = version = __version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "numpydoc",
     "directives",
     "sphinx.ext.autodoc",
@@ -29,6 +29,7 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
+nb_execution_mode = "off"
 
 autodoc_member_order = "bysource"
 autodoc_mock_imports = ["sklearn"]
@@ -53,7 +54,7 @@ html_css_files = ["site.css"]
 html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,

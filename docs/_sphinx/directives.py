@@ -2,7 +2,7 @@
 
 ``picture`` shows ``figures/NAME.svg`` on light pages and ``figures/NAME-dark.svg`` on dark ones.
 ``command-help`` shows what the command line says of all verbs of a task. Formulas become MathML,
-which browsers draw themselves: pages load no script from elsewhere.
+which browsers draw themselves: pages load no script from elsewhere. A notebook offers itself.
 """
 
 import contextlib
@@ -16,6 +16,7 @@ from unittest import mock
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
@@ -91,9 +92,20 @@ def formula(writer: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def offer_notebook(app: Sphinx, doctree: nodes.document) -> None:
+    """Link to the file of a notebook, below the title of its page."""
+    path = Path(app.env.doc2path(app.env.docname))
+    if path.suffix == ".ipynb":
+        link = addnodes.download_reference("", "", reftarget=path.name, refdoc=app.env.docname)
+        link += nodes.Text("Download this notebook")
+        title = next(doctree.findall(nodes.title))
+        title.parent.insert(title.parent.index(title) + 1, nodes.paragraph("", "", link))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("picture", Picture)
     app.add_directive("command-help", CommandHelp)
     app.add_directive("fields", Fields)
+    app.connect("doctree-read", offer_notebook, priority=100)  # before files are collected
     app.add_html_math_renderer("mathml", (inline_formula, None), (formula, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -176,6 +176,24 @@ def test_answers_together_are_one_table() -> None:
     assert groups.publish().frame()["name"].tolist() == ["n", "n", "q", "q"]
 
 
+def test_notes_of_groups_within_several_answers_are_told_one_by_one(tmp_path) -> None:
+    heavy = np.random.default_rng(0).pareto(1, 3009)
+    rows = pd.DataFrame({"place": PLACES[:1] * 3000 + PLACES[1:] * 9, "x": heavy})
+    found = (
+        mo.Curator(rows, budget=mo.pure(9))
+        .group_by("place", keys=PLACES)
+        .release(one=mo.query.mean("x", epsilon="0.1"), two=mo.query.mean("x", epsilon=2))
+    )
+    notes = {each.status for groups in found.values() for each in groups.values()} - {"ok"}
+    assert len(notes) > 1
+    html = found._repr_html_()
+    assert "[&#39;" not in html
+    page = found.report(tmp_path / "page.html").read_text("utf-8")
+    for note in notes:
+        assert escaped(note) in html
+        assert escaped(note[1:]) in page
+
+
 def test_a_release_is_text_a_number_and_a_row() -> None:
     release = SHOWN["mean"](curator())
     assert f"{release:,.1f}" == f"{release.value:,.1f}"

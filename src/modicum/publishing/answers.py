@@ -93,6 +93,19 @@ def common_terms(several: Sequence[Mapping[str, object]]) -> dict[str, object]:
     return terms
 
 
+def texts_once(value: object) -> list[str]:
+    """Take apart texts that :func:`common_terms` joined, of groups within several answers too.
+
+    Examples
+    --------
+    >>> texts_once(["ok", ["too wide", "ok"]]), texts_once("ok"), texts_once(None)
+    (['ok', 'too wide'], ['ok'], [])
+    """
+    if isinstance(value, list | tuple):
+        return [*dict.fromkeys(text for each in value for text in texts_once(each))]
+    return [str(value)] if value else []
+
+
 class Publishable:
     """A record that can be published, drawn and shown, all of its :class:`AnswerRows`."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sys import float_info
 from typing import Any
 
-from modicum.publishing.answers import AnswerRows
+from modicum.publishing.answers import AnswerRows, texts_once
 from modicum.status import USABLE
 
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
@@ -179,7 +179,7 @@ def written_label(label: object) -> str:
 
 def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield what the terms of a release say, as names and words, what is usual left out."""
-    yield from (("interval", each) for each in _each(terms.get("interval_condition")) if each)
+    yield from (("interval", each) for each in texts_once(terms.get("interval_condition")))
     together = f", {terms['cost_covers']}" if "cost_covers" in terms else ""
     yield (
         "cost",
@@ -200,7 +200,7 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         yield name, words
     yield from (("method", _said(terms["method"])) for _ in range("method" in terms))
     yield "account", _said(terms.get("account", "none"))
-    yield from (("note", str(each)) for each in _each(terms.get("status")) if each != "ok")
+    yield from (("note", each) for each in texts_once(terms.get("status")) if each != "ok")
     if terms.get("private") is False:
         yield "WARNING", "test entropy, not private"
 

@@ -23,7 +23,7 @@ from modicum.privacy.accountant import zcdp_to_approx
 from modicum.privacy.budget import zcdp
 from modicum.publishing import page as html
 from modicum.publishing import picture
-from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable, texts_once
 from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import number, plain_text, terms_in_words, written_label
 from modicum.publishing.rules import NORMAL, SUPPRESSED
@@ -326,13 +326,13 @@ def _warnings(answers: AnswerRows) -> Iterator[str]:
     if answers.terms.get("private") is False:
         yield "Test randomness was used: this release protects nobody and must not be shown."
     several = _each(answers.terms.get("releases")) or [answers.terms]
-    notes = dict.fromkeys(note for each in several for note in _each(each.get("status")))
-    yield from (f"{str(each)[:1].upper()}{str(each)[1:]}." for each in notes if each != "ok")
+    notes = texts_once([each.get("status") for each in several])
+    yield from (f"{each[:1].upper()}{each[1:]}." for each in notes if each != "ok")
 
 
 def _assumptions(terms: Mapping[str, object]) -> Iterator[str]:
     several = _each(terms.get("releases")) or [terms]
-    texts = [str(words) for each in several for words in _each(each.get("interval_assumption"))]
+    texts = texts_once([each.get("interval_assumption") for each in several])
     alike = {re.sub(r"\d[\d.,]*", "#", each): each for each in reversed(texts) if each}
     for each in reversed(alike.values()):
         # The text names the call; here it stands beside the interval.
