@@ -551,6 +551,9 @@ class Release(Record):
     ) -> AnswerRows:
         """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         lower, upper = chosen_interval(self, level, tail, population=population)
+        terms = self.terms(level, tail, population=population)
+        if self.population and not population:
+            terms["confidence_interval"] = list(self.confidence_interval(level, tail))
         return AnswerRows(
             self._title,
             {},
@@ -558,7 +561,7 @@ class Release(Record):
             [lower],
             [upper],
             [self.code],
-            self.terms(level, tail, population=population),
+            terms,
             functools.partial(native_table, engine=self.engine),
         )
 

@@ -86,6 +86,14 @@ def shown(name: str) -> str:
     return "\n".join(parser.text)
 
 
+def test_the_interval_for_the_population_is_shown_beside_the_other() -> None:
+    release = mo.mean(range(1000), within=(0, 1000), epsilon=1, population=True)
+    lower, upper = release.confidence_interval()
+    html = release._repr_html_()
+    assert f"[{lower:,.6g}, {upper:,.6g}] (95 %, of a random sample)" in html
+    assert "of a random sample" not in mo.mean(range(1000), epsilon=1)._repr_html_()
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_it_is_well_formed_and_escaped(name) -> None:
     text = shown(name)

@@ -180,6 +180,9 @@ def written_label(label: object) -> str:
 def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield what the terms of a release say, as names and words, what is usual left out."""
     yield from (("interval", each) for each in texts_once(terms.get("interval_condition")))
+    if ends := terms.get("confidence_interval"):
+        level = 100 * float(str(terms["interval_level"]))
+        yield "population", f"{_range(ends)} ({level:g} %, of a random sample)"
     together = f", {terms['cost_covers']}" if "cost_covers" in terms else ""
     yield (
         "cost",
