@@ -33,7 +33,8 @@ class Status:
     code : str
         Usable are ``"ok"``; ``"heavy_tail"``: the tail looks so heavy that the default interval may
         be too short; ``"range_end"``: the interval reaches an end of the range; ``"wide_noise"``:
-        the noise follows the range or the size of the values, not their spread; ``"unseen"``: in so
+        the noise follows the range or the size of the values, not their spread, or may hide what
+        an interval needs; ``"unseen"``: in so
         wide a range a good part of the records could be far from the others unseen, or nothing
         tells whether the tail is heavier than the interval assumes; ``"partial"``: some of several
         numbers are lost, the words say which. Not usable are ``"few_records"``: too little data for

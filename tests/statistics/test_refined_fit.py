@@ -135,6 +135,8 @@ def test_noise_that_may_hide_a_direction_leaves_no_bound() -> None:
     noisy = replace(model.products, deviation=40 * model.products.deviation)
     for tail in (None, 3):
         assert np.isinf(replace(model, products=noisy).parts(0.95, tail).noise).all()
+    assert model.status().ok
+    assert replace(model, products=noisy).status().code == "wide_noise"
 
 
 def test_many_gradients_far_out_refute_the_tail() -> None:
@@ -144,6 +146,30 @@ def test_many_gradients_far_out_refute_the_tail() -> None:
     assert np.isinf(replace(model, gradient=far).parts(0.95, 3).noise).all()
     assert np.isfinite(replace(model, gradient=far).parts(0.95, 1.01).noise).all()
     assert np.isfinite(replace(model, gradient=far).parts(0.95, None).noise).all()
+    # The default index is one that is not refuted, and the code says so.
+    far = replace(model, gradient=replace(far, radius=far.radius / 5))
+    index = far.tail_index(0.95)
+    assert 1.05 < index < model.tail_index(0.95) == 3
+    assert np.isinf(far.parts(0.95, 3).noise).all()
+    assert np.isfinite(far.parts(0.95, index).noise).all()
+    assert far.status().code == "heavy_tail"
+
+
+@pytest.mark.parametrize("noise", ["heavy", "plain"])
+def test_a_fit_without_bounds_never_says_ok(noise) -> None:
+    """A skewed column that is explained, and few rows for the budget."""
+    rng = np.random.default_rng(8)
+    data = plain(20_000 if noise == "heavy" else 3000, 2)
+    if noise == "heavy":
+        data[:, -1] = rng.lognormal(data[:, 0] / 3, 1)
+    truth = least_squares(data)[0]
+    for seed in range(6):
+        found = curator(data, f"{noise} {seed}", COSTS[0]).linear_regression(epsilon=1)
+        lower, upper = found.interval()
+        bounded = (np.maximum(np.abs(lower), np.abs(upper)) < 1e300).all()
+        assert bounded or found.code != "ok"
+        assert ((lower <= truth) & (truth <= upper)).all()
+    assert noise == "plain" or bounded
 
 
 def test_what_positive_products_that_lack_change() -> None:

@@ -50,6 +50,8 @@ from modicum.statistics.products import (
     units,
 )
 from modicum.statistics.standardised import StandardisedColumns, noise_quantile
+from modicum.statistics.tail_index import USUAL
+from modicum.status import OK, Status
 from modicum.summaries.gradients import (
     PARTS,
     GradientCounts,
@@ -238,8 +240,29 @@ class Gradient:
 
 
 _UNSURE = 0.5  # largest eigenvalue of the noise of products, about, in the least one of theirs
-_CHANCE_HEAVY, _MUCH = 0.01, 1.0  # times as many as a power law from a typical gradient on has
+_CHANCE_HEAVY, _MUCH, _LEAST_INDEX = (
+    0.01,
+    1.0,
+    1.2,
+)  # times as many as a power law from a typical gradient on has
 _CHANCES = 0.7, 0.1, 0.2  # of a miss: noise, number outside, products lost
+
+
+HEAVY_ROWS = Status(
+    "heavy_tail",
+    "more rows are far from the fit than a tail of index 3 explains: the default interval allows "
+    "for {index:.1f}, but a few rows may be further out",
+)
+HIDDEN = Status(
+    "wide_noise",
+    "noise may hide a direction of the columns, so interval() has no bounds; a larger budget, more "
+    "rows or fewer columns help",
+)
+
+
+def _unsure(products: Products, least: float) -> float:
+    """About the largest eigenvalue of the noise of products, as for the penalty, in their least."""
+    return 2 * math.sqrt(len(products.matrix)) * products.noise / max(least, math.ulp(0.0))
 
 
 class Parts(NamedTuple):
@@ -280,6 +303,10 @@ class RegressionErrorModel(OfMoments):
         return self.view, self.products, self.gradient
 
     @property
+    def condition(self) -> str:
+        return f"assumes tails of index {self.tail_index(0.95):.2g} or lighter"
+
+    @property
     def coefficients(self) -> Floats:
         """The intercept and the slopes, in the units of the data; 0 for columns left out."""
         _, products, gradient = self._refined
@@ -308,8 +335,7 @@ class RegressionErrorModel(OfMoments):
         if (state.lost if tail is None else state.unbounded)[used].any() or self._heavy(tail):
             return unknown
         values, vectors = np.linalg.eigh(products.matrix)
-        # About the largest eigenvalue of their noise, as for the penalty.
-        unsure = 2 * math.sqrt(len(values)) * products.noise / max(values[0], math.ulp(0.0))
+        unsure = _unsure(products, float(values[0]))
         if unsure > _UNSURE:
             return unknown
         inverse = (vectors / values) @ vectors.T
@@ -342,6 +368,26 @@ class RegressionErrorModel(OfMoments):
         noise, allowance = times * deviations, reach * clipped + far
         noise[1:][~kept] = np.inf
         return Parts(self._at(step), noise, allowance)
+
+    def tail_index(self, _level: float) -> float:
+        """[regression.8] The index assumed by default: 3, or what the gradients beyond refute."""
+        if self.gradient is None or not self._heavy(USUAL):
+            return USUAL
+        view, _, gradient = self._refined
+        times = noise_quantile(self.moments.norm, _CHANCE_HEAVY)
+        most = gradient.outside + times * gradient.outside_deviation
+        ratio = gradient.radius * view.gain / _TYPICAL
+        index = math.log(self.moments.count / most) / math.log(ratio)
+        return max(index, _LEAST_INDEX)
+
+    def status(self) -> Status:
+        """Say of the rows that are far from the fit, and whether noise leaves no bounds."""
+        _, products, _ = self._refined
+        least = float(np.linalg.eigvalsh(products.matrix)[0])
+        if _unsure(products, least) > _UNSURE:
+            return HIDDEN
+        index = self.tail_index(0.95)
+        return HEAVY_ROWS.filled(index=index) if index < USUAL else OK
 
     def _heavy(self, tail: float | None) -> bool:
         """[regression.8] Tell whether more gradients are beyond the radius than the tail has."""

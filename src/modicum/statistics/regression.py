@@ -151,6 +151,7 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
         return ArrayEstimate(values, (axis,), listed, status, "listed fits")
     error_model = yield from refined_fit(scaled)
     status = _status(scaled, error_model.moments.seen(SEEN))
+    status = error_model.status() if status.ok else status
     return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
 
 
