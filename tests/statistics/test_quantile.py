@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import modicum as mo
 from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
@@ -215,3 +216,27 @@ def test_constants_of_a_run() -> None:
             assert missed <= 0.45 * (1 - level)
             assert plan.end_cap >= plan.shift + plan.give_up
             assert plan.reach >= plan.cap
+
+
+@pytest.mark.parametrize("n", [10_000, 20_000])
+@pytest.mark.parametrize("shape", ["normal", "exponential", "ages"])
+def test_an_interval_of_a_high_quantile_ends_near_the_data_or_at_the_range(shape, n) -> None:
+    """With a hundred or two of records beyond it; what is further is said."""
+    rng = np.random.default_rng(n)
+    x = {
+        "normal": lambda: rng.normal(size=n),
+        "exponential": lambda: rng.exponential(size=n),
+        "ages": lambda: np.clip(np.round(rng.normal(40, 22, n)), 0, 120),
+    }[shape]()
+    truth, widths = np.quantile(x, 0.99, method="inverted_cdf"), []
+    for seed in range(20):
+        curator = mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(f"high {seed}"))
+        found = curator.quantile(q=0.99, epsilon=1)
+        lower, upper = found.interval()
+        assert lower <= truth <= upper
+        if found.code == "ok":
+            widths.append(upper - truth)
+    assert len(widths) >= (10 if n == 10_000 else 19)
+    assert np.median(widths) <= 4 * truth
+    assert max(widths) <= 300 * truth
+    assert n == 10_000 or np.median(widths) <= truth / 2

@@ -51,10 +51,15 @@ class PlannedQuestion:
     def options(self) -> dict[str, Any]:
         """Options of the question that are not what they are by default."""
         known = inspect.signature(self.question).parameters
+        defaults = {
+            name: _literal(name, each.default)
+            for name, each in known.items()
+            if each.default is not each.empty
+        }
         return {
             name: value
             for name, value in self.arguments.items()
-            if name in known and _literal(name, value) != _literal(name, known[name].default)
+            if name in known and _literal(name, value) != defaults.get(name)
         }
 
     @property

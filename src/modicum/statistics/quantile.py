@@ -39,6 +39,7 @@ from modicum.statistics.drawn_interval import (
     POINT_SHARE,
     DrawnEnds,
     distances,
+    distances_near,
 )
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.population import SAMPLE_ROOM, sample_shift
@@ -57,6 +58,7 @@ POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
 ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
 GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
 MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
+_CLEARLY = 2  # times as many are outweighed by the ends too, which have less of the budget
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
 TOO_LITTLE = Status(
     "few_records",
@@ -307,6 +309,11 @@ class RankPlan:
             )
         return plan
 
+    def _shift(self, q: Fraction, ends: int, share: Share) -> int:
+        """[quantile.12] Ranks that so many candidates need."""
+        rank = 2 * float(max(q, 1 - q)) / float(share.range)
+        return math.ceil((math.log(ends) + math.log(1 / (0.45 * self.alpha))) * rank)
+
     def mechanism(
         self, window: WindowSummary, share: Share, prior: OctavePrior | None = None
     ) -> Exponential[RankScore]:
@@ -334,10 +341,12 @@ class RankPlan:
         drawn: tuple[bool, bool],
         last: bool,
         name: str = "",
+        scale: int = 0,
     ) -> Steps[tuple[int, int]]:
         """[quantile.4] Draw the lower and the upper end if ``drawn``; others are the range's.
 
-        ``point`` is the released quantile, and the number of records is at least ``least``.
+        ``point`` is the released quantile, ``scale`` its distance from a released centre, if there
+        is one, and the number of records is at least ``least``.
         ``last``: the last end gets all that is left. ``name`` begins the labels.
         """
         lower, upper = self.lattice.first, self.lattice.last
@@ -345,11 +354,17 @@ class RankPlan:
         if drawn[0]:  # the upper end of the negated records
             whole = self.split.rest() if last and not drawn[1] else share
             label, mirrored = f"{name}lower end", window.mirrored()
-            lower = -(yield from self._upper_end(mirrored, -point, least, whole, label, sign=-1))
+            lower = -(
+                yield from self._upper_end(
+                    mirrored, -point, least, whole, label, sign=-1, scale=scale
+                )
+            )
         if drawn[1]:
             whole = self.split.rest() if last else share
             label = f"{name}upper end"
-            upper = yield from self._upper_end(window, point, least, whole, label, sign=1)
+            upper = yield from self._upper_end(
+                window, point, least, whole, label, sign=1, scale=scale
+            )
         return lower, upper
 
     def _upper_end(
@@ -361,13 +376,17 @@ class RankPlan:
         label: str,
         *,
         sign: int,
+        scale: int,
     ) -> Steps[int]:
         """[quantile.4] The least end point + r with about q n + shift records up to it, or more."""
         furthest = self.lattice.last if sign > 0 else -self.lattice.first
-        radii = distances(furthest - point).radii
+        radii, shift = distances(furthest - point).radii, self.shift
+        if scale and not self.room:
+            radii = distances_near(scale, max(furthest - point, 1))
+            shift = min(shift, self._shift(window.q, len(radii), share))
         # A record is moved up to the next end: a public map, record by record.
         numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
-        enough = float(1 - window.q) * least >= self.shift
+        enough = float(1 - window.q) * least >= shift
         score = RankScore(
             numbers,
             window.below,
@@ -375,7 +394,7 @@ class RankPlan:
             0,
             len(radii) - 1,
             window.q,
-            shift=self.shift if enough else self.shift + self.give_up,
+            shift=shift if enough else shift + self.give_up,
             cap=self.end_cap,
             edge=None if enough else self.give_up,
         )
@@ -458,14 +477,14 @@ def rank_quantile(
         plan = plan.for_sample(q, max(count + noise.bound(0.1 * plan.alpha), 1.0))
     drawn = plan.drawn_ends(q, count)
     share = 1 - COUNT_SHARE - sum(drawn) * END_SHARE
-    schedule = far_schedule(lattice, split, count, q, share)
-    prior = None
+    schedule, few = far_schedule(lattice, split, count, q, share)
+    prior, centre = None, None
     if schedule is not None and records is not None:  # [quantile.2]
         setting = Setting(column, lattice, split)
         centre = yield from find_centre(
             setting, records, count, share=schedule.centre, bits=schedule.bits
         )
-        prior, share = OctavePrior(centre, POWER, ATOM), share - schedule.centre
+        prior, share = OctavePrior(centre, POWER, ATOM) if few else None, share - schedule.centre
     mechanism = plan.mechanism(
         window, split.share(share) if any(drawn) else split.rest(), prior
     )  # [quantile.3]
@@ -473,9 +492,12 @@ def rank_quantile(
     ends = None
     if level is not None:
         least = count - noise.bound(0.1 * plan.alpha)
-        ends = yield from plan.draw_ends(window, point, least=least, drawn=drawn, last=True)
-    few = max(1, round(float(rare) * count))
-    rank_bound = mechanism.score.rank_bound(mechanism.epsilon, 0.05, few)
+        scale = 0 if centre is None else abs(point - centre)
+        ends = yield from plan.draw_ends(
+            window, point, least=least, drawn=drawn, last=True, scale=scale
+        )
+    beyond = max(1, round(float(rare) * count))
+    rank_bound = mechanism.score.rank_bound(mechanism.epsilon, 0.05, beyond)
     error_model = QuantileErrorModel(
         lattice, level, count, noise, point, ends, q, rank_bound, options.population
     )
@@ -484,17 +506,20 @@ def rank_quantile(
 
 def far_schedule(
     lattice: Lattice, split: BudgetSplit, count: int, q: Fraction, share: Fraction
-) -> Schedule | None:
-    """[quantile.9] Whether, and how, to measure distances from a centre: ``None`` for not at all.
+) -> tuple[Schedule | None, bool]:
+    """[quantile.9] How to draw a centre, if it is of use, and whether the point needs it.
 
     A candidate beyond all records has a loss of at least min(q, 1 - q) n. If that outweighs the
-    number of candidates, a prior is no use; if the data are too few for a centre, it is no help.
+    number of candidates, a prior of distances from a centre is no use to the point; if it does by
+    far, it outweighs the candidates for ends too. If the data are too few for a centre, it is no
+    help.
     """
     schedule = mean_schedule(lattice, split, count, "clip")
     rank = 2 * float(max(q, 1 - q) / split.share(share).range)
     enough = (math.log(lattice.width + 1) + SURE) * rank
     rare = float(min(q, 1 - q)) * count
-    return schedule if schedule.has_centre and rare < enough else None
+    useful = schedule.has_centre and rare < _CLEARLY * enough
+    return schedule if useful else None, rare < enough
 
 
 def _row(name: str, cases: tuple[QuantileOption, ...]) -> spec.Row[QuantileOption, Release]:
