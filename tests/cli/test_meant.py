@@ -55,6 +55,8 @@ WRONG = [
     # options and their values
     (["mean", "{}", "income", "--eps", "1"], "did you mean '--epsilon'? (see modicum mean --help)"),
     (["mean", "{}", "income", "--withn=-1,1", *COST], "did you mean '--within'?"),
+    (["mean", "{}", "income", "--range=-1,1", *COST], "did you mean '--within'?"),
+    (["mean", "{}", "income", "--person", "id", *COST], "--person: --unit-column ID"),
     (["mean", "{}", "income", "--methd=subset"], "did you mean '--method'?"),
     (["mean", "{}", "income", "--method", "subse"], "did you mean 'subset'?"),
     (

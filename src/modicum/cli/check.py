@@ -197,6 +197,8 @@ def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> str:
     if patterns[0] in _CONVERSIONS:
         return column + _CONVERSIONS[patterns[0]]
     if patterns[0] not in _OPTIONS:
+        if _kind(counts) == "numbers":
+            return column + _FLOATS if numbers is None else "as it is: other cells are left out"
         return f"it can be counted, or group others: --by {_quoted(name)}"
     commas = {each for each in _OPTIONS if _OPTIONS[each].get("decimal") == ","}
     if commas & set(patterns):  # then 1,234 is one and a bit in this column
