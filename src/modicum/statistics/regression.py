@@ -53,6 +53,7 @@ from modicum.statistics.standardised import (
     StandardisedColumns,
     standardised_columns,
 )
+from modicum.statistics.tail_index import USUAL
 from modicum.statistics.texts import documented
 from modicum.status import Status
 from modicum.summaries.base import Columns, Integers
@@ -76,6 +77,16 @@ GOAL = Status(
     "few_records", "too little data for this budget: the explained column is lost in the noise"
 )
 HEAVY = Status("heavy_tail", "some values of the explained column are far from the rest")
+FAR_ROWS = Status(
+    "heavy_tail",
+    "some rows are so far from the rest that intervals have no ends; interval(tail=None) allows "
+    "for noise alone",
+)
+NO_ENDS = Status(
+    "unseen",
+    "too few rows for this budget to tell how far off the coefficients are: their intervals have "
+    "no ends; more rows or a larger budget give them ends",
+)
 SCATTERED = Status("clipped", "too many values of the explained column are far from the rest")
 
 
@@ -148,10 +159,18 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
         status = LITTLE if is_little(scaled) else _status(scaled, ~scaled.state.lost)
         listed = yield from listed_fit(scaled)
         values = exact_values(listed.coefficients)
-        return ArrayEstimate(values, (axis,), listed, status, "listed fits")
+        return ArrayEstimate(
+            values, (axis,), listed, NO_ENDS if status.ok else status, "listed fits"
+        )
     error_model = yield from refined_fit(scaled)
     status = _status(scaled, error_model.moments.seen(SEEN))
+    if status.ok and not _bounded(error_model, USUAL):
+        status = FAR_ROWS if _bounded(error_model, None) else NO_ENDS
     return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
+
+
+def _bounded(error_model: RegressionErrorModel, tail: float | None) -> bool:
+    return bool(np.isfinite(error_model.intervals(0.95, tail).upper).any())
 
 
 def _status(scaled: StandardisedColumns, used: NDArray[np.bool_]) -> Status:
