@@ -17,7 +17,8 @@ BY_PAGE = {
     "questions/many-keys": "CountsFile counted",
     "questions/populations": "Difference",
     "questions/vectors": "clipped_mean_vector mean_vector",
-    "questions/regression": "covariance linear_regression pca",
+    "questions/regression": "linear_regression",
+    "questions/components": "covariance pca",
     "questions/monotone": "Boundaries Score monotone_statistic",
     "questions/own-vectors": "Sensitivities vector_statistic",
     "operate/budget": (
