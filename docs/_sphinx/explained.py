@@ -2,10 +2,11 @@
 
 BY_PAGE = {
     "start/notebook": "Releases",
-    "start/tutorial": "Curator count mean sum __version__",
+    "start/tutorial": "Curator count sum __version__",
     "start/unit": "Unit unit_of",
     "questions/which": "audit",
     "questions/describe": "Description describe",
+    "questions/mean": "mean",
     "questions/quantiles": "median quantile",
     "questions/spread": "iqr max min skewness std var",
     "questions/robust": ("expectile geometric_mean huber lp_center trimmed_mean winsorized_mean"),
