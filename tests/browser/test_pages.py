@@ -143,7 +143,8 @@ def test_a_fault_is_noticed(browser: Any, tmp_path: Path) -> None:
         """<!doctype html><html><body style="background:#fff"><h1>a</h1><h3>b</h3><h1>c</h1>
         <style>.night { color: #000; background: #fff }
         @media (prefers-color-scheme: dark) { .night { color: #eee } }</style>
-        <p class="night">night</p><p style="color:#999">pale</p><img src="none.png"><div style="width:3000px">wide</div>
+        <p class="night">night</p><p style="color:#999">pale</p><img src="none.png">
+        <div style="width:3000px">wide</div>
         <a href="#" style="outline:none">link</a><button></button>
         <button tabindex="2">second</button><script>console.error("loud"); nothing();</script>
         <link rel="stylesheet" href="https://fonts.example/x.css"></body></html>""",
