@@ -94,7 +94,9 @@ def _answer(arguments: argparse.Namespace) -> Output:
     lines = [_WARNING, f"{path}: {facts[0]}, {rows:,} rows", *(f"  {each}" for each in facts[1:])]
     lines += _aligned(table)
     if any("polars" in row[-1] for row in table):
-        lines.append(f"polars.col... in Python: pass {scan}.with_columns(...)")
+        lines.append(
+            f"polars.col... in Python, after `pip install polars`: pass {scan}.with_columns(...)"
+        )
     return Output("\n".join(lines))
 
 
