@@ -67,7 +67,7 @@ def test_a_table_of_your_own(
     page = Path("cost.html")
     assert "cost" in page.read_text("utf-8")
     page.unlink()
-    exec(block(text, "python"), {"mo": mo, "pd": pd})
+    exec(block(text, "python"), {"mo": mo})
     assert page.exists()
 
 

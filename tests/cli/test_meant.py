@@ -36,7 +36,7 @@ WRONG = [
     (["plan", "quantil"], "did you mean 'quantile'?"),
     (["ledger", "creat"], "did you mean 'create'?"),
     (["completion", "bsh"], "did you mean 'bash'?"),
-    (["mean", "{}", *COST], "required: COLUMN (see modicum mean --help)"),
+    (["mean", "{}", *COST], "required: COLUMN: `modicum check FILE` lists the columns"),
     (["mean", "{}", "income", "more", *COST], "arguments: more (see modicum mean --help)"),
     (["mean-vector", "{}", "age", "income", *COST], "several columns are one word, A,B,..."),
     (["mean-vector", "{}", "age,age", *COST], "got 2 names, 1 of them different"),

@@ -60,6 +60,7 @@ _REQUIRED = {
     "--denominator": ", the column to divide by",
     "--target": ", the column that is explained by the others",
     "--sd": ", your guess of the standard deviation",
+    "required: COLUMN": ": `modicum check FILE` lists the columns",
 }
 
 
