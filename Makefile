@@ -101,7 +101,7 @@ test-mbi: .venv-mbi/.mbi  ## released counts as inputs of mbi
 test-opendp: .venv-opendp/.opendp  ## questions inside OpenDP's compositors
 	.venv-opendp/bin/python -m pytest -k opendp src/modicum/interop tests/interop tests/docs
 
-# Some 300 pages, four times each: half an hour on two cores. Without Chromium (apt-get install
+# Some 280 pages, at two widths, light and dark: half an hour on two cores. Without Chromium (apt-get install
 # chromium) the tests are skipped, and say so.
 .PHONY: test-browser
 test-browser: .venv-browser/.browser docs  ## every page of the documentation, of reports and of plans in a browser

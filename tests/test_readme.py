@@ -51,6 +51,26 @@ def test_its_output_is_as_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.splitlines()[-1] == shown.splitlines()[-1]
 
 
+def test_a_table_of_your_own(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    visits = pd.DataFrame({"patient": np.arange(9000) // 3, "cost": rng.lognormal(5, 1, 9000)})
+    visits["age"] = rng.integers(0, 99, 9000).astype(str)
+    visits.loc[::40, "age"], visits.loc[::50, "cost"] = "unknown", np.nan
+    visits.to_csv("visits.csv", index=False)
+    text = section("Your own table")
+    for line in block(text).splitlines():
+        assert main(shlex.split(line)[1:]) == 0
+    assert "words for missing values" in capsys.readouterr().out
+    page = Path("cost.html")
+    assert "cost" in page.read_text("utf-8")
+    page.unlink()
+    exec(block(text, "python"), {"mo": mo})
+    assert page.exists()
+
+
 def test_the_python_lines_run() -> None:
     rng = np.random.default_rng(0)
     income = rng.lognormal(10.5, 0.5, 20_000)

@@ -238,6 +238,23 @@ class ArrayRelease(Record):
         """Half of the widths that the intervals have by noise alone, with no allowance for more.
 
         That is half of the width of ``interval(level, tail=None)``, and infinite where that is.
+
+        Parameters
+        ----------
+        level : float
+            As for :meth:`interval`.
+
+        Returns
+        -------
+        array
+            Of the shape of the values.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> ages = mo.histogram([20, 30, 40] * 500, edges=[0, 25, 100], epsilon=1)
+        >>> ages.noise().shape
+        (2,)
         """
         check_confidence(level, None)
         lower, upper = self.error_model.intervals(level, None)
@@ -250,6 +267,13 @@ class ArrayRelease(Record):
         The interval is that of 95 %. It is a table of the library that the data came in: pandas,
         Polars or PyArrow (for DuckDB PyArrow, or pandas). Data of any other kind get a list of
         dicts.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> ages = mo.histogram([20, 30, 40] * 500, edges=[0, 25, 100], epsilon=1)
+        >>> [*ages.frame()[0]]
+        ['left', 'right', 'value', 'lower', 'upper']
         """
         return native_table(self.columns(), self.engine)
 

@@ -283,7 +283,17 @@ class Curator(Statistics, WholeTable):
         return curator
 
     def run(self, query: Query[R]) -> R:
-        """Answer one query made with :mod:`modicum.query`."""
+        """Answer one query made with :mod:`modicum.query`.
+
+        Cost and errors are those of :meth:`release`.
+
+        Examples
+        --------
+        >>> import modicum
+        >>> curator = modicum.Curator([1.0] * 999, budget=modicum.pure(1))
+        >>> 900 < curator.run(modicum.query.count(epsilon="0.5")).value < 1100
+        True
+        """
         return self.release(answer=query)["answer"]
 
     @says_how("release(income=modicum.query.mean('income', epsilon=1))")

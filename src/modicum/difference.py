@@ -80,6 +80,15 @@ class Difference:
 
         Parameters and errors are those of :meth:`Release.interval
         <modicum.release.Release.interval>`.
+
+        Examples
+        --------
+        >>> import modicum, pandas as pd
+        >>> table = pd.DataFrame({"sex": ["f", "m"] * 5000, "age": [*range(40, 60)] * 500})
+        >>> groups = modicum.Curator(table, budget=modicum.pure(1)).group_by("sex", keys=["f", "m"])
+        >>> lower, upper = groups.mean("age", epsilon=1).difference("m", "f").interval()
+        >>> -5 < lower < 1 < upper < 7
+        True
         """
         check_confidence(level, tail)
         return self._between(level, tail, population=False)

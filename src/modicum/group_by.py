@@ -84,6 +84,15 @@ class GroupBy(GroupStatistics):
         costs, once for all groups. Each answer is a :class:`GroupedRelease`, or a
         :class:`GroupedArrayRelease` if the query asks for several numbers; together they are
         :class:`Releases`.
+
+        Examples
+        --------
+        >>> import modicum as mo, pandas as pd
+        >>> table = pd.DataFrame({"region": ["N", "S"] * 500, "age": range(1000)})
+        >>> groups = mo.Curator(table, budget=mo.pure(2)).group_by("region", keys=["N", "S"])
+        >>> count, median = mo.query.count(epsilon=1), mo.query.median("age", epsilon=1)
+        >>> [*groups.release(rows=count, middle=median)]
+        ['rows', 'middle']
         """
         for name, query in queries.items():
             if query.several and isinstance(query.place, Columns):

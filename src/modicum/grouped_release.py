@@ -93,6 +93,14 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         is a row for each, with its labels after the key.
         It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
         PyArrow, or pandas). Data of any other kind get a list of dicts.
+
+        Examples
+        --------
+        >>> import modicum, pandas as pd
+        >>> table = pd.DataFrame({"region": ["N", "S"] * 500, "age": 40})
+        >>> groups = modicum.Curator(table, budget=modicum.pure(1)).group_by("region", keys=["N"])
+        >>> [*groups.count(epsilon=1).frame().columns]
+        ['key', 'value', 'lower', 'upper', 'usable']
         """
         names, rows = self._rows(list(self), 0.95, "auto")
         keys = self._key_columns([key for key, *_ in rows], "key")

@@ -531,7 +531,12 @@ class Release(Record):
     def noise_ends(self, levels: Sequence[float]) -> list[tuple[float, float, float]]:
         """Levels, and ends of intervals for the noise alone; none if its law is not known.
 
-        That is what a picture of the law is made of: it is exact, and assumes nothing.
+        They are exact and assume nothing; a picture of the law is made of them.
+
+        Parameters
+        ----------
+        levels : sequence of float
+            In (0, 1); each gives a level, a lower and an upper end.
         """
         law = law_of(self, 0.05, None, population=False)
         if law is not None and law.above.parts:

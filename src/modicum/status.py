@@ -33,10 +33,10 @@ class Status:
     code : str
         Usable are ``"ok"``; ``"heavy_tail"``: the tail looks so heavy that the default interval may
         be too short; ``"range_end"``: the interval reaches an end of the range; ``"wide_noise"``:
-        the noise follows the range or the size of the values, not their spread, or may hide what
-        an interval needs; ``"unseen"``: in so
+        the noise follows the range or the size of the values, not their spread; ``"unseen"``: in so
         wide a range a good part of the records could be far from the others unseen, or nothing
-        tells whether the tail is heavier than the interval assumes; ``"partial"``: some of several
+        tells whether the tail is heavier than the interval assumes, or intervals of a regression
+        have no ends; ``"partial"``: some of several
         numbers are lost, the words say which. Not usable are ``"few_records"``: too little data for
         this budget; ``"clipped"``: too many records lie beyond the clipping bounds;
         ``"no_values"``: of a CSV file, the released count cannot be distinguished from 0, so the

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import modicum as mo
-from tests.browser.browser import View, opened_browser, opened_page
+from tests.browser.browser import opened_browser, opened_page
 
 STATIC = Path(__file__).parents[2] / "docs" / "_static"
 
@@ -14,7 +14,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, opened_browser() as browser:
         path = plan.report(Path(folder) / "plan.html")
         for scheme, ending in (("light", ""), ("dark", "-dark")):
-            with opened_page(browser, path, View(780, scheme), []) as page:
+            with opened_page(browser, path, [], width=780, scheme=scheme) as page:
                 page.screenshot(path=STATIC / f"plan-page{ending}.png")
 
 

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 CHECKS = Path(__file__).with_name("checks.js").read_text("utf-8")
 _ARGUMENTS = (
@@ -16,6 +16,8 @@ _ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+NOT_REACHED = "Tab does not reach"
+_ROUNDS, _MORE = 4, 30
 _LOCAL = ("file:", "data:", "blob:", "about:")
 
 
@@ -38,25 +40,18 @@ def opened_browser() -> Iterator[Any]:
             browser.close()
 
 
-class View(NamedTuple):
-    """A width of the window and a colour scheme."""
-
-    width: int
-    scheme: str
-
-    def __str__(self) -> str:
-        return f"{self.width}-{self.scheme}"
-
-
-VIEWS = tuple(View(width, scheme) for width in (1280, 400) for scheme in ("light", "dark"))
+WIDTHS = (1280, 400)
+SCHEMES = ("light", "dark")
 
 
 @contextmanager
-def opened_page(browser: Any, path: Path, view: View, problems: list[str]) -> Iterator[Any]:
+def opened_page(
+    browser: Any, path: Path, problems: list[str], *, width: int = 1280, scheme: str = "light"
+) -> Iterator[Any]:
     """Open a file, and list what goes wrong: in the console, in a request, to another host."""
     context = browser.new_context(
-        viewport={"width": view.width, "height": 900},
-        color_scheme=view.scheme,
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
         reduced_motion="reduce",
         offline=True,
     )
@@ -91,10 +86,15 @@ def looked_at(page: Any) -> list[str]:
 def tabbed_through(page: Any) -> list[str]:
     """What does not work for someone who has a keyboard alone.
 
-    Tab has to reach whatever can be used, in the order of the page, and show where it is.
+    Tab has to reach whatever can be used, in the order of the page, and show where it is. It also
+    stops at what scrolls, so that more steps may be needed than there are parts to use.
     """
-    number = page.evaluate(f"(window.checks = ({CHECKS})()).watch()")
-    for _ in range(number + 3):
-        page.keyboard.press("Tab")
-    found: list[str] = page.evaluate("window.checks.reached()")
+    steps = page.evaluate(f"(window.checks = ({CHECKS})()).watch()") + 3
+    for _ in range(_ROUNDS):
+        for _ in range(steps):
+            page.keyboard.press("Tab")
+        found: list[str] = page.evaluate("window.checks.reached()")
+        if not any(each.startswith(NOT_REACHED) for each in found):
+            break
+        steps = _MORE
     return found

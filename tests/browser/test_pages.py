@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.browser.browser import (
-    VIEWS,
+    SCHEMES,
+    WIDTHS,
     chromium,
     looked_at,
     opened_browser,
@@ -57,17 +58,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 
 def faults(browser: Any, name: str, path: Path) -> list[str]:
+    """What is wrong with a page; a page in use changes its colours as the system does."""
     found = []
     SEEN.mkdir(exist_ok=True)
-    for view in VIEWS:
+    shot = name.replace("/", "-").removesuffix(".html")
+    for width in WIDTHS:
         problems: list[str] = []
-        with opened_page(browser, path, view, problems) as page:
-            problems += looked_at(page)
-            shot = SEEN / f"{name.replace('/', '-').removesuffix('.html')}-{view}.png"
-            page.screenshot(path=shot, full_page=name in WRITTEN)
-            if view.scheme == "light":
-                problems += tabbed_through(page)
-        found += [f"{view}: {each}" for each in problems]
+        with opened_page(browser, path, problems, width=width) as page:
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                problems += [f"{scheme}: {each}" for each in looked_at(page)]
+                path_of_shot = SEEN / f"{shot}-{width}-{scheme}.png"
+                page.screenshot(path=path_of_shot, full_page=name in WRITTEN)
+            problems += tabbed_through(page)
+        found += [f"{width}: {each}" for each in problems]
     return found
 
 
@@ -111,7 +115,7 @@ def test_a_plan_says_the_same_with_and_without_its_script(
 
 def test_sliders_move_with_the_keyboard(browser: Any, pages: Pages) -> None:
     problems: list[str] = []
-    with opened_page(browser, pages("plan-mean"), VIEWS[0], problems) as page:
+    with opened_page(browser, pages("plan-mean"), problems) as page:
         before = said(page)
         page.locator("#amount").focus()
         page.keyboard.press("ArrowRight")
@@ -137,16 +141,23 @@ def test_a_fault_is_noticed(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "bad.html"
     path.write_text(
         """<!doctype html><html><body style="background:#fff"><h1>a</h1><h3>b</h3><h1>c</h1>
-        <p style="color:#999">pale</p><img src="none.png"><div style="width:3000px">wide</div>
+        <style>.night { color: #000; background: #fff }
+        @media (prefers-color-scheme: dark) { .night { color: #eee } }</style>
+        <p class="night">night</p><p style="color:#999">pale</p><img src="none.png">
+        <div style="width:3000px">wide</div>
         <a href="#" style="outline:none">link</a><button></button>
         <button tabindex="2">second</button><script>console.error("loud"); nothing();</script>
         <link rel="stylesheet" href="https://fonts.example/x.css"></body></html>""",
         "utf-8",
     )
     problems: list[str] = []
-    with opened_page(browser, path, VIEWS[0], problems) as page:
+    with opened_page(browser, path, problems) as page:
+        problems += looked_at(page)
+        by_day = len(problems)
+        page.emulate_media(color_scheme="dark")
         problems += looked_at(page)
         problems += tabbed_through(page)
+    assert not any("night" in each for each in problems[:by_day])
     text = "\n".join(problems)
     for each in (
         "console: loud",
@@ -154,6 +165,7 @@ def test_a_fault_is_noticed(browser: Any, tmp_path: Path) -> None:
         "request failed",
         "another host: https://fonts.example",
         "contrast 2.85",
+        'contrast 1.16 of <p> "night"',
         "2 headings h1",
         "h3 after h1",
         "no alternative text",

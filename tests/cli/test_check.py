@@ -28,6 +28,7 @@ COLUMNS = {
     "day": ["2024-01-31", "2024-02-01", "1969/12/31 12:00", ""],
     "tag": ["31.01.2024", "1.2.2024", "", "03.04.2024"],
     "hour": ["12:30:00", "01:00:00", "", ""],
+    "most": ["1", "2", "n/a", "forty"],
     "none": ["", "", "", ""],
 }
 EXPECTED = {
@@ -45,6 +46,7 @@ EXPECTED = {
     "day": ("dates", "polars.col('day')"),
     "tag": ("dates", "polars.col('tag')"),
     "hour": ("numbers, written otherwise", "polars.col('hour')"),
+    "most": ("numbers", "as it is: other cells are left out"),
     "none": ("nothing", "as it is"),
 }
 NUMBERS = {

@@ -36,7 +36,7 @@ WRONG = [
     (["plan", "quantil"], "did you mean 'quantile'?"),
     (["ledger", "creat"], "did you mean 'create'?"),
     (["completion", "bsh"], "did you mean 'bash'?"),
-    (["mean", "{}", *COST], "required: COLUMN (see modicum mean --help)"),
+    (["mean", "{}", *COST], "required: COLUMN: `modicum check FILE` lists the columns"),
     (["mean", "{}", "income", "more", *COST], "arguments: more (see modicum mean --help)"),
     (["mean-vector", "{}", "age", "income", *COST], "several columns are one word, A,B,..."),
     (["mean-vector", "{}", "age,age", *COST], "got 2 names, 1 of them different"),
@@ -55,6 +55,8 @@ WRONG = [
     # options and their values
     (["mean", "{}", "income", "--eps", "1"], "did you mean '--epsilon'? (see modicum mean --help)"),
     (["mean", "{}", "income", "--withn=-1,1", *COST], "did you mean '--within'?"),
+    (["mean", "{}", "income", "--range=-1,1", *COST], "did you mean '--within'?"),
+    (["mean", "{}", "income", "--person", "id", *COST], "--person: --unit-column ID"),
     (["mean", "{}", "income", "--methd=subset"], "did you mean '--method'?"),
     (["mean", "{}", "income", "--method", "subse"], "did you mean 'subset'?"),
     (

@@ -50,7 +50,8 @@ def test_few_rows_are_enough_for_a_fit(cost) -> None:
         data = rows(800, seed)
         release = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
         assert release.method == "listed fits"
-        assert release.status == "ok"
+        assert release.code == "unseen"  # intervals have no ends
+        assert (release.interval().upper > 1e300).all()
         found.append(r2(data, release.values))
     assert np.median(found) > 0.72
     assert min(found) > 0.5

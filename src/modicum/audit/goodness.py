@@ -83,6 +83,11 @@ def power(
     trials : int
         Number of samples.
 
+    Returns
+    -------
+    float
+        From 0 to 1.
+
     Examples
     --------
     >>> from fractions import Fraction

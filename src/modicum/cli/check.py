@@ -94,7 +94,9 @@ def _answer(arguments: argparse.Namespace) -> Output:
     lines = [_WARNING, f"{path}: {facts[0]}, {rows:,} rows", *(f"  {each}" for each in facts[1:])]
     lines += _aligned(table)
     if any("polars" in row[-1] for row in table):
-        lines.append(f"polars.col... in Python: pass {scan}.with_columns(...)")
+        lines.append(
+            f"polars.col... in Python, after `pip install polars`: pass {scan}.with_columns(...)"
+        )
     return Output("\n".join(lines))
 
 
@@ -197,6 +199,8 @@ def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> str:
     if patterns[0] in _CONVERSIONS:
         return column + _CONVERSIONS[patterns[0]]
     if patterns[0] not in _OPTIONS:
+        if _kind(counts) == "numbers":
+            return column + _FLOATS if numbers is None else "as it is: other cells are left out"
         return f"it can be counted, or group others: --by {_quoted(name)}"
     commas = {each for each in _OPTIONS if _OPTIONS[each].get("decimal") == ","}
     if commas & set(patterns):  # then 1,234 is one and a bit in this column

@@ -60,6 +60,7 @@ _REQUIRED = {
     "--denominator": ", the column to divide by",
     "--target": ", the column that is explained by the others",
     "--sd": ", your guess of the standard deviation",
+    "required: COLUMN": ": `modicum check FILE` lists the columns",
 }
 
 
@@ -67,6 +68,8 @@ _ELSEWHERE = {
     "--column": "COLUMN is the word after FILE",
     "--confidence": "the level of the interval is --level 0.9",
     "--group-by": "--by COLUMN, with --keys A,B",
+    "--html": "--report FILE.html writes a page",
+    "--person": "--unit-column ID names the column that says whose a row is",
     "--plot": "pictures are drawn in Python, by plot() of a release",
     "--seed": "secret draws have no seed",
 }

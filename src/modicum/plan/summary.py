@@ -22,6 +22,8 @@ from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import card, facts
 
+_LARGE = 0.05  # share of the cost from which on a draw is named
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -262,14 +264,25 @@ def said(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "for comparison", f"{standard} standard error as a sample"
     if plan.meaning is not None:
         yield "the error is", plan.meaning
-    draws = ", ".join(
-        f"{label} {float(amount):.3g}"
-        for label, event in plan.events
-        for amount in event.amounts.values()
-    )
     yield "cost", f"{plan.budget} for {plan.unit} ({NEIGHBOURS})"
-    yield "spent on", draws
+    yield "spent on", _spent(plan)
     yield "passes", str(plan.passes)
     yield "method", plan.method
     if plan.status != "ok":
         yield "note", plan.status
+
+
+def _spent(plan: Plan) -> str:
+    """Shares of the cost, largest first; small ones together. ``events`` has all of them."""
+    costs = [(event.cost(plan.budget.kind).amount, label) for label, event in plan.events]
+    total = sum(cost for cost, _ in costs)
+    if len(costs) == 1 or not total:
+        return ", ".join(label for _, label in costs)
+    shares = sorted(((float(cost / total), label) for cost, label in costs), reverse=True)
+    large = [each for each in shares if each[0] >= _LARGE]
+    rest = shares[len(large) :]
+    words = [f"{label} {100 * share:.0f} %" for share, label in large]
+    if rest:
+        others = "other draw" if len(rest) == 1 else "other draws"
+        words.append(f"{len(rest)} {others} {100 * sum(share for share, _ in rest):.0f} %")
+    return ", ".join(words)

@@ -635,8 +635,9 @@ def linear_regression(
     each row pulls it with, its residual times its columns, the step from there to least squares;
     columns whose spread is lost in the noise have slope 0, and ``release.status`` says so. With
     fewer rows, a fit is drawn from public lists by its squared residuals, each cut off at a public
-    part of the released spread; then ``release.method`` is ``"listed fits"``, and intervals have no
-    bounds. They are for least squares of these rows, and not for a line that rows are drawn from.
+    part of the released spread; then ``release.method`` is ``"listed fits"``, the code
+    ``"unseen"``, and intervals have no ends. Intervals are for least squares of these rows, and not
+    for a line that rows are drawn from.
 
     Examples
     --------

@@ -109,7 +109,7 @@ class QuestionFile(Questionnaire):
 
 
 def read(path: str | os.PathLike[str]) -> QuestionFile:
-    """Read a file of questions, and check all that needs no table.
+    r"""Read a file of questions, and check all that needs no table.
 
     Parameters
     ----------
@@ -127,6 +127,15 @@ def read(path: str | os.PathLike[str]) -> QuestionFile:
         question and the field.
     SourceError
         If the file cannot be read, or is no TOML.
+
+    Examples
+    --------
+    >>> import modicum, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ages.toml"
+    >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
+    >>> _ = path.write_text(f'table = "people.csv"\naccount = "people"\n{question}')
+    >>> [each.name for each in modicum.questions.read(path).questions]
+    ['rows']
     """
     place = Path(path)
     try:

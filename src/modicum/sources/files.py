@@ -167,7 +167,8 @@ def found_files(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     guarded(repr(name), lambda: _check_local(text))
     files = guarded(repr(name), lambda: _files(text))
     if not files:
-        raise SourceError(f"there is no file {name!r}, and no Parquet file in such a folder")
+        folder = "" if Path(name).suffix else ", and no Parquet file in such a folder"
+        raise SourceError(f"there is no file {name!r}{folder}")
     return name, files
 
 

@@ -253,10 +253,10 @@ HEAVY_ROWS = Status(
     "more rows are far from the fit than a tail of index 3 explains: the default interval allows "
     "for {index:.1f}, but a few rows may be further out",
 )
-HIDDEN = Status(
-    "wide_noise",
-    "noise may hide a direction of the columns, so interval() has no bounds; a larger budget, more "
-    "rows or fewer columns help",
+NO_ENDS = Status(
+    "unseen",
+    "too few rows for this budget to tell how far off the coefficients are: their intervals have "
+    "no ends; more rows or a larger budget give them ends",
 )
 
 
@@ -385,7 +385,7 @@ class RegressionErrorModel(OfMoments):
         _, products, _ = self._refined
         least = float(np.linalg.eigvalsh(products.matrix)[0])
         if _unsure(products, least) > _UNSURE:
-            return HIDDEN
+            return NO_ENDS
         index = self.tail_index(0.95)
         return HEAVY_ROWS.filled(index=index) if index < USUAL else OK
 

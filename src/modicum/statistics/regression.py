@@ -32,6 +32,7 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.moments import exact_values, moments_of
 from modicum.statistics.products import Products
 from modicum.statistics.refined_fit import (
+    NO_ENDS,
     SEEN,
     Gradient,
     RegressionErrorModel,
@@ -120,8 +121,9 @@ def linear_regression(
     each row pulls it with, its residual times its columns, the step from there to least squares;
     columns whose spread is lost in the noise have slope 0, and ``release.status`` says so. With
     fewer rows, a fit is drawn from public lists by its squared residuals, each cut off at a public
-    part of the released spread; then ``release.method`` is ``"listed fits"``, and intervals have no
-    bounds. They are for least squares of these rows, and not for a line that rows are drawn from.
+    part of the released spread; then ``release.method`` is ``"listed fits"``, the code
+    ``"unseen"``, and intervals have no ends. Intervals are for least squares of these rows, and not
+    for a line that rows are drawn from.
 
     Examples
     --------
@@ -148,7 +150,9 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
         status = LITTLE if is_little(scaled) else _status(scaled, ~scaled.state.lost)
         listed = yield from listed_fit(scaled)
         values = exact_values(listed.coefficients)
-        return ArrayEstimate(values, (axis,), listed, status, "listed fits")
+        return ArrayEstimate(
+            values, (axis,), listed, NO_ENDS if status.ok else status, "listed fits"
+        )
     error_model = yield from refined_fit(scaled)
     status = _status(scaled, error_model.moments.seen(SEEN))
     status = error_model.status() if status.ok else status

@@ -369,17 +369,17 @@ def last_sum(
 
 NOISY = Status(
     "few_records",
-    "too little data for this budget and so many components: the noise is larger than the ball "
-    "that holds the rows; use fewer columns or a larger budget",
+    "too little data for this budget and so many components: the noise is larger than the "
+    "clipping radius; use fewer columns or a larger budget",
 )
 CLIPPED = Status(
     "clipped",
-    "more rows are far outside the ball than its radius tells of, or a good part of all: too "
+    "more rows are far beyond the clipping radius than it tells of, or a good part of all: too "
     "little data for this range and budget; narrow `within` or spend more",
 )
 POINT = Status(
     "coarse_step",
-    "the ball that holds most rows is smaller than the step to which values are rounded: nearly "
+    "the clipping radius is smaller than the step to which values are rounded: nearly "
     "all rows are one point, and what the others hold is lost, or `within` is far too wide",
 )
 UNSEEN = Status(
@@ -390,8 +390,8 @@ UNSEEN = Status(
 )
 TAIL = Status(
     "heavy_tail",
-    "a good part of the rows lie outside the ball: the intervals assume that they are not far "
-    "outside, and may be too short; spend more",
+    "a good part of the rows lie beyond the clipping radius: the intervals assume that they are "
+    "not far beyond it, and may be too short; spend more",
 )
 _MANY = 1 / 25  # of the rows outside: there the tail of skewed rows has not begun
 _COUNTS = 0.1  # of the error probability, for each of the two counts
@@ -505,7 +505,7 @@ class VectorErrorModel:
 
     @property
     def condition(self) -> str:
-        return "assume that clipped rows are not far outside the ball (tail=3)"
+        return "assume that clipped rows are not far beyond the clipping radius (tail=3)"
 
     def assumption(self, tail: float | None) -> str:
         cover = (
@@ -515,11 +515,11 @@ class VectorErrorModel:
             "as given, "
         )
         if tail is None:
-            return cover + "but not what was clipped off the rows outside the ball."
+            return cover + "but not what was clipped off the rows."
         return cover + (
-            "and what was clipped off: the rows outside the ball, whose noisy number is known, are "
-            f"assumed to lie beyond it by at most 1/{tail - 1:g} of its radius on average, in any "
-            "direction. They cover the mean of these rows, not of a population."
+            "and what was clipped off: the rows beyond the clipping radius, whose noisy number is "
+            f"known, are assumed to lie beyond it by at most 1/{tail - 1:g} of it on average, in "
+            "any direction. They cover the mean of these rows, not of a population."
         )
 
     def to_dict(self) -> dict[str, object]:

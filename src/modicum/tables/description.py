@@ -33,6 +33,10 @@ from modicum.sources.base import Source
 
 QUARTILES = ("25 %", "median", "75 %")
 _Q = ("0.25", "0.5", "0.75")
+_ADVICE = {
+    "few_records": "; a larger budget or fewer columns help",
+    "no_values": "; leave out columns of text and dates: `modicum check` says which they are",
+}
 _SHOWN = 5  # labels of a column on the summary
 _BOOLEANS = {"bool", "boolean", "bool[pyarrow]"}
 # Parts of the budget: a count needs next to nothing, and the quartiles find a range too.
@@ -422,7 +426,8 @@ class Description(Publishable):
             if not each.usable:
                 lost.setdefault(each.code, []).append(name)
         for code, names in lost.items():
-            yield f"no usable answer ({code}): {', '.join(names)}"
+            advice = _ADVICE.get(code, "")
+            yield f"no usable answer ({code}): {', '.join(names)}{advice}"
         apart: dict[str, list[str]] = {}
         for name, why in self.skipped.items():
             apart.setdefault(why, []).append(name)

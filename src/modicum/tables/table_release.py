@@ -166,10 +166,26 @@ class Crosstab(Record):
     ) -> Mapping[Any, TableNumber]:
         """Return the sums over all other columns, by their labels, as :meth:`numbers` does.
 
+        Parameters
+        ----------
+        *columns : str
+            Columns that are kept.
+        level, tail
+            Of the intervals, as for :meth:`Release.interval <modicum.release.Release.interval>`.
+
         Raises
         ------
         InvalidArgument
             If a column is none of the table.
+
+        Examples
+        --------
+        >>> import modicum, pandas as pd
+        >>> table = pd.DataFrame({"region": ["N", "S"] * 500, "sex": ["f", "f", "m", "m"] * 250})
+        >>> keys = {"region": ["N", "S"], "sex": ["f", "m"]}
+        >>> found = modicum.crosstab(table, "region", "sex", keys=keys, epsilon=1)
+        >>> [*found.margin("sex")]
+        ['f', 'm']
         """
         return self._labelled(columns, level, tail)
 

@@ -151,10 +151,22 @@ class Ledger:
     def create(cls, url: str) -> Ledger:
         """Make a ledger without accounts; an existing one is opened.
 
+        Parameters
+        ----------
+        url : str
+            ``"sqlite:///FILE"`` or ``"postgresql://USER@HOST/DATABASE"``.
+
         Raises
         ------
         LedgerError
             If it cannot be made, or the place holds something else.
+
+        Examples
+        --------
+        >>> import modicum, tempfile
+        >>> ledger = modicum.Ledger.create(f"sqlite:///{tempfile.mkdtemp()}/budget.db")
+        >>> ledger.open_account("visits", modicum.pure(1)).name
+        'visits'
         """
         ledger = cls(url)
         ledger._store.create()
@@ -195,6 +207,15 @@ class Ledger:
 
     def grant(self, name: str, budget: Budget, *, note: str = "") -> AccountState:
         """Add to the budget of an account, in its currency; ``note`` is kept with it.
+
+        Parameters
+        ----------
+        name : str
+            The account.
+        budget : Budget
+            What is added, rounded down to 10^-15 (δ: 10^-18).
+        note : str
+            Why, for those who read the ledger.
 
         Raises
         ------
