@@ -62,11 +62,11 @@ WEIGHTS = Lattice(0.0, SIZES.hi, 2.0**-16)
 """The lattice of sums of weights of rows."""
 
 _COUNT = 0.01  # strength
-_WHOLE, _PERSONS = (0.06, 0.25), 1000.0  # of the precision of all; persons per unit of noise
+_WHOLE, _PERSONS = (0.1, 0.25), 1000.0  # of the precision of all; persons per unit of noise
 # Persons beyond a limit: for every group, per unit of noise; and parts of all, least and most.
-_BEYOND, _PARTS = 4.0, (Fraction(1, 200), Fraction(1, 5))
-_LEAST, _SURE, _LARGEST = 0.01, 12.0, 0.15  # strengths, and nats of those beyond a limit
-_TILT = Fraction(3, 2)  # prior cost of a quarter octave
+_BEYOND, _PARTS = 4.0, (Fraction(1, 500), Fraction(1, 5))
+_LEAST, _SURE, _LARGEST = 0.01, 20.0, 0.15  # strengths, and nats of those beyond a limit
+_TILT = Fraction(1)  # prior cost of a quarter octave
 _NEARER = 8  # octaves of a limit below the size of all deviations of a person together
 _ROWS = Fraction(2, 5)  # of what a group has
 _OCTAVES = 4, 10  # of quotients of noises, below and above one
