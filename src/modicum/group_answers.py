@@ -7,7 +7,7 @@ nobody says it [people.13].
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.guard import Guard
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import ApproxDP, Event, PureDP
+from modicum.privacy.event import ApproxDP, Event
 from modicum.privacy.unit import Unit
 from modicum.publishing.plain import plain
 from modicum.release import TranscriptEntry
@@ -77,25 +77,18 @@ def group_by(
     kinds = check_groups(guard.source, guard.unit, columns, max_groups)
     unit = guard.unit if max_groups is None else guard.unit.in_groups(max_groups)
     selection: TranscriptEntry | None = None
-    most = max_groups
     if keys is not None:
         chosen = checked_keys(keys, columns, kinds)
     else:
         event = key_event(key_budget)
-        selection = _draw_keys(guard, by[0], event, unit, find=_finds(guard, most))
+        selection = _draw_keys(guard, by[0], event, unit)
         chosen = tuple(selection.outcome)  # type: ignore[arg-type]
-        most = selection.parameters.get("most groups", most)  # type: ignore[assignment]
-    if most is not None:
-        unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
-    find = _finds(guard, most) and len(chosen) > 1
+    if max_groups is not None:
+        unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
+    find = guard.unit.whole and max_groups is None and len(chosen) > 1
     together = _pools(guard, unit, len(chosen), pooled, bounded=max_groups is not None)
     answers = _Answers(guard, by[0], chosen, selection, unit, find, together)
     return GroupBy(answers.named, chosen, selection, answers.answer)
-
-
-def _finds(guard: Guard, most: int | None) -> bool:
-    """Whether it is to be found in how many groups a person may count."""
-    return guard.unit.whole and most is None
 
 
 def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bool) -> bool:
@@ -115,31 +108,24 @@ def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bo
     return not why and (pooled is True or (pooled == "auto" and enough))
 
 
-def _draw_keys(
-    guard: Guard, by: str, event: ApproxDP, unit: Unit, *, find: bool
-) -> TranscriptEntry:
-    """Charge for the keys of a column, and draw them [groups.12]."""
+def _draw_keys(guard: Guard, by: str, event: ApproxDP, unit: Unit) -> TranscriptEntry:
+    """Charge for the keys of a column, and draw them [groups.12].
+
+    Where nobody says in how many groups a person counts, it is one: a threshold for k of them is
+    more than k times as high [groups.11].
+    """
     key = None if guard.key is None else f"{guard.key} (keys of {by})"
-    finds = {"finds": "groups"} if find else {}
-    told = {**guard.told, "keys_of": by, "event": repr(event), **finds}
+    told = {**guard.told, "keys_of": by, "event": repr(event)}
     cost = event.cost(guard.kind)
     with guard.pending(cost, query_text({}, unit, **told), key) as pending:
         done: TranscriptEntry | None = pending.done
         if done is not None:
             return done
-        charge, left, more = pending.charge, event, {}
-        if find:  # [people.13]
-            whole = PureDP(event.epsilon)
-            steps = find_groups(whole, None, lambda *_: None)  # any ε will do for keys
-            before = found_groups(guard, steps, whole, unit, by, None, charge)
-            unit, charge = unit.in_groups(before.found), nothing
-            left = replace(event, epsilon=event.epsilon * before.left)
-            more = {"most groups": before.found}
         counts = count_keys(guard.source, unit, by, guard.entropy)
-        charge()
-        row = unit.per_row(left)
+        pending.charge()
+        row = unit.per_row(event)
         mechanism = KeySelection(counts, row.epsilon, row.delta)
-        parameters = {name: plain(value) for name, value in mechanism.public().items()} | more
+        parameters = {name: plain(value) for name, value in mechanism.public().items()}
         drawn = mechanism.sample(guard.entropy)
         return pending.commit(TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event))
 
@@ -150,7 +136,7 @@ def found_groups(
     event: Event,
     unit: Unit,
     by: str,
-    keys: Sequence[Hashable] | None,
+    keys: Sequence[Hashable],
     charge: Callable[[], None],
 ) -> Before:
     """Charge, and find in how many groups a person may count, with a part of an event."""
@@ -255,6 +241,7 @@ class _Answers:
         reader = reader_of_groups(self.guard.source, unit, self.by, self.keys, columns)
         pools = self._find_pools(shared, reader, unit, charge)
         of_groups = {name: in_pool(queries[name], live) for name, live in pools.items()}
+        left = {name: live.left for name, live in pools.items()}
         groups = run_groups(
             {**queries, **of_groups},
             len(self.keys),
@@ -262,7 +249,7 @@ class _Answers:
             unit=unit,
             charge=nothing if pools else charge,
             entropy=self.guard.entropy,
-            parts={**parts, **{name: live.left for name, live in pools.items()}},
+            parts={**parts, **left},
         )
         runs = {name: [each[name] for each in groups] for name in queries}
         for name, live in pools.items():
@@ -284,13 +271,13 @@ class _Answers:
         if not queries:
             return {}
         first = {name: before_groups(each, len(self.keys)) for name, each in queries.items()}
-        entropy = self.guard.entropy
+        together: PersonsTogether | GroupsTogether
         if unit.whole:
             assert isinstance(reader, PersonGroups)
-            persons = PersonsTogether(reader)
-            return run(first, persons, unit=unit, charge=charge, entropy=entropy)
-        unit = unit if unit.groups == 1 else Unit(unit.groups)
-        return run(first, GroupsTogether(reader), unit=unit, charge=charge, entropy=entropy)
+            together = PersonsTogether(reader)
+        else:
+            together, unit = GroupsTogether(reader), unit if unit.groups == 1 else Unit(unit.groups)
+        return run(first, together, unit=unit, charge=charge, entropy=self.guard.entropy)
 
     def _find_groups(
         self, queries: Mapping[str, Query[Any]], charge: Callable[[], None]

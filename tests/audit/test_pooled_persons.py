@@ -79,11 +79,12 @@ def reader_of(frame):
 def pairs():
     """A person of one to three rows, the first of them in the group that is audited.
 
-    Beside nobody, another one, or three who have more than the limits that are sought.
+    Beside nobody, another one, or seven who have more than the limits that are sought: of eight, two
+    may be beyond them, and of seven one.
     """
     another = [("a", 8.0, "z"), ("b", -8.0, "z")]
-    three = [(g, x, who) for who in "uvw" for g in "ab" for x in (8.0, -8.0, 7.0)]
-    for others in ([], another, three):
+    seven = [(g, x, who) for who in "tuvwxyz" for g in "ab" for x in (8.0, -8.0)]
+    for others in ([], another, seven):
         for values, places in (((-8.0,), "a"), ((8.0,) * 3, "aaa"), ((-8.0, 8.0, 8.0), "aab")):
             mine = [(g, x, "me") for g, x in zip(places, values, strict=True)]
             yield frame_of(others), frame_of([*others, *mine])

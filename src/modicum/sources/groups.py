@@ -96,22 +96,11 @@ def reader_of_groups(
     return (GroupReader if of_rows else PersonGroups)(source, unit, by, keys, columns, key)
 
 
-def reader_of_sizes(
-    source: Source, unit: Unit, by: str, keys: Sequence[Hashable] | None
-) -> GroupReader:
-    """Return a reader of the number of groups of each person; ``None``: of all labels."""
+def reader_of_sizes(source: Source, unit: Unit, by: str, keys: Sequence[Hashable]) -> GroupReader:
+    """Return a reader of the number of groups of each person."""
     if isinstance(source, RemoteSource):
-        return GroupReader(source, unit, by, keys or (), [])
-    return PersonGroups(source, unit, by, labels_of(source, by) if keys is None else keys, [])
-
-
-def labels_of(source: Source, by: str) -> list[Any]:
-    """Return all labels of a column; sensitive."""
-    labels = Dictionary()
-    with suppress_warnings():
-        for _ in source.chunks([], {by: labels}):
-            pass
-    return labels.keys()
+        return GroupReader(source, unit, by, keys, [])
+    return PersonGroups(source, unit, by, keys, [])
 
 
 def count_keys(

@@ -83,7 +83,8 @@ class PersonPool:
 
     The norm, of a ``power``, of a person's numbers of rows in all groups is at most ``rows``, and
     that of their deviations from the ``centre`` at most ``most`` steps of the lattice of
-    ``totals``, whose smallest size is ``least``. ``whole`` is the mean of all rows.
+    ``totals``, whose smallest size is ``least``. ``whole`` is the mean of all rows, and the
+    deviation of its noise.
     """
 
     lattice: Lattice
@@ -94,7 +95,7 @@ class PersonPool:
     rows: int
     most: int
     power: Power
-    whole: RatioErrorModel
+    whole: tuple[float, float]
 
     @property
     def useful(self) -> bool:
@@ -155,7 +156,9 @@ def find_person_pool(
     rows = yield from _limit(split, sizes, grids[0], beyond, "most rows", SIZES)
     most = yield from _limit(split, away, grids[1], beyond, "most deviations", totals)
     least = grids[1].radii[1]
-    return PersonPool(lattice, whole.status, centre, totals, least, rows, most, split.power, model)
+    noise = math.sqrt(model.total.noise.variance) * totals.step / sum_of_sizes(model.rows)
+    known = float(model.value), noise
+    return PersonPool(lattice, whole.status, centre, totals, least, rows, most, split.power, known)
 
 
 def _beyond(split: BudgetSplit, persons: int, groups: int) -> int:
@@ -275,7 +278,8 @@ class PersonGroupErrorModel:
     ``rows`` is the noisy sum of the weights of its rows, in steps of :data:`WEIGHTS`, and ``total``
     that of their deviations from the ``centre``, in steps of ``totals``; of a person all groups
     together have at most the ``limits`` of rows and of deviations. ``whole`` is the mean of all
-    rows of all groups, and ``overall`` that of the weighted ones, with the deviation of its noise.
+    rows of all groups, and ``overall`` that of the weighted ones, each with the deviation of its
+    of its noise.
     A mean that is shrunk moves ``towards`` another, to a ``weight`` of its own.
 
     Notes
@@ -292,7 +296,7 @@ class PersonGroupErrorModel:
     total: int
     rows_noise: NoisyTerm
     noise: NoisyTerm
-    whole: RatioErrorModel
+    whole: tuple[float, float]
     overall: tuple[float, float] | None = None
     towards: float = 0.0
     weight: float = 1.0
@@ -394,14 +398,14 @@ class PersonGroupErrorModel:
         """[pooled.15] How far the weights of persons may move the mean of a group."""
         if tail is None or self.overall is None:
             return 0.0
-        overall, noise = self.overall
-        whole = math.sqrt(self.whole.total.noise.variance) * self.totals.step
-        noise = math.hypot(noise, whole / sum_of_sizes(self.whole.rows))
-        return float(TIMES * (abs(overall - float(self.whole.value)) + _SURELY * noise))
+        noise = math.hypot(self.whole[1], self.overall[1])
+        return TIMES * (abs(self.overall[0] - self.whole[0]) + _SURELY * noise)
 
     @property
     def condition(self) -> str:
-        return f"assumes that weights move a group at most {TIMES} times as far as all rows"
+        return (
+            f"assumes that limits on persons move a group at most {TIMES} times as far as all rows"
+        )
 
     def assumption(self, tail: float | None) -> str:
         rows, most = self.limits
@@ -412,9 +416,9 @@ class PersonGroupErrorModel:
         if tail is None:
             return f"interval(tail=None) is for the weighted mean: {about}; it covers all noise."
         return (
-            f"interval(tail={tail:g}) covers all noise, and what weights do: {about}. It assumes "
-            f"that this moves the mean of a group at most {TIMES} times as far as that of all "
-            f"rows, which is known: {self.whole.assumption(tail)}"
+            f"interval() covers all noise, and what the limits do: {about}. It assumes that this "
+            f"moves the mean of a group at most {TIMES} times as far as that of all rows, which is "
+            "known from releases. No released number of this group can check that."
         )
 
     def to_dict(self) -> dict[str, object]:
