@@ -79,12 +79,11 @@ def reader_of(frame):
 def pairs():
     """A person of one to three rows, the first of them in the group that is audited.
 
-    Beside nobody, another one, or seven who have more than the limits that are sought: of eight, two
-    may be beyond them, and of seven one.
+    Beside nobody, another one, or three who have more than the limits that are sought.
     """
     another = [("a", 8.0, "z"), ("b", -8.0, "z")]
-    seven = [(g, x, who) for who in "tuvwxyz" for g in "ab" for x in (8.0, -8.0)]
-    for others in ([], another, seven):
+    three = [(g, x, who) for who in "uvw" for g in "ab" for x in (8.0, -8.0)]
+    for others in ([], another, three):
         for values, places in (((-8.0,), "a"), ((8.0,) * 3, "aaa"), ((-8.0, 8.0, 8.0), "aab")):
             mine = [(g, x, "me") for g, x in zip(places, values, strict=True)]
             yield frame_of(others), frame_of([*others, *mine])
@@ -105,7 +104,7 @@ def test_both_stages_keep_the_claim_for_a_person(monkeypatch, cost) -> None:
     for label in ("persons", "most rows", "most deviations"):
         assert used[f"all groups: {label}"] > 0.95, label
     assert used["rows"] > 0.95
-    assert used["total"] > 0.9
+    assert used["total"] > 0.85
 
 
 def readers(rows):
@@ -160,6 +159,19 @@ def test_a_person_in_all_groups_costs_epsilon_over_both_stages(rows) -> None:
     assert max(losses) <= 1 + 1e-9
     assert max(losses) > 0.3
     assert joint_loss(query, rows, [("other", 8.0, "me")], "other") == 0
+
+
+def test_how_many_may_be_beyond_a_limit_follows_from_released_numbers() -> None:
+    """A fifth of 1002 and of 1003 persons are different numbers."""
+    query = ask.mean("x", **NARROW, epsilon=1).for_unit(UNIT)
+    rows = [("a", 1.0, f"{i}") for i in range(1002)]
+    pair = readers(rows)[0], readers([*rows, ("a", 1.0, "me")])[0]
+    entropy = SeededEntropy("many")
+    loss, _, pool = follow(
+        before_groups(query, 100), event_of(query.budget), pair, FORCED[1], entropy
+    )
+    assert abs(loss) <= 1 + 1e-9
+    assert pool.rows == 11
 
 
 def test_groups_that_bound_a_person_one_by_one_are_caught(monkeypatch) -> None:
