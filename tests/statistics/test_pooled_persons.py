@@ -76,9 +76,9 @@ def test_the_noise_is_what_it_says() -> None:
         found = groups(table, seed=seed, keys=range(300)).mean("x", within=(0, 1), epsilon=2)
         for key in range(300):
             model = found[key].error_model
-            rows, most = model.limits
+            rows, deviations = model.most
             assert rows >= 1
-            assert most * model.totals.step >= 0.52
+            assert deviations >= 0.52
             ratios.append((model.rows - 40 / WEIGHTS.step) ** 2 / model.rows_noise.variance)
             away = 40 * (key % 2) - 40 * model.lattice.value(model.centre)
             error = model.total * model.totals.step - away

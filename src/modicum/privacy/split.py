@@ -147,10 +147,6 @@ class BudgetSplit:
             strength = strength**2 / {"noise": 2, "range": 4, "subsample": 1}[use]
         return Fraction(math.ceil(strength * 2**20), 2**20)
 
-    def part_for_precision(self, precision: float) -> Fraction:
-        """Fraction that buys a part of the precision of the whole; see :meth:`keeps`."""
-        return Fraction(round(precision**self.power * _PLACES), _PLACES)
-
     def part_for_range(self, size: float) -> Fraction:
         """Fraction that buys a bounded range of about this size; at most the whole."""
         share = (size / float(self.loss.largest_range)) ** self.power

@@ -62,7 +62,7 @@ WEIGHTS = Lattice(0.0, SIZES.hi, 2.0**-16)
 """The lattice of sums of weights of rows."""
 
 _COUNT = 0.01  # strength
-_WHOLE, _PERSONS = (0.1, 0.25), 1000.0  # of the precision of all; persons per unit of noise
+_WHOLE, _PERSONS = (0.1, 0.25), 1000.0  # parts of the budget; persons per unit of noise
 # Persons beyond a limit: for every group, per unit of noise; and parts of all, least and most.
 _BEYOND, _PARTS = 4.0, (Fraction(1, 500), Fraction(1, 5))
 _LEAST, _SURE, _LARGEST = 0.01, 20.0, 0.15  # strengths, and nats of those beyond a limit
@@ -72,7 +72,7 @@ _ROWS = Fraction(2, 5)  # of what a group has
 _OCTAVES = 4, 10  # of quotients of noises, below and above one
 _USELESS = 2  # an interval wider than so many deviations of the rows of who has most says nothing
 _FEWEST = 3  # groups, of which two are needed for what they have in common
-_CLEAR, _SURELY = 2, 2  # deviations of the noise
+_CLEAR = 2  # deviations of the noise
 
 Power = Literal[1, 2]
 
@@ -81,10 +81,10 @@ Power = Literal[1, 2]
 class PersonPool:
     """What all groups of persons found together: released.
 
-    The norm, of a ``power``, of a person's numbers of rows in all groups is at most ``rows``, and
-    that of their deviations from the ``centre`` at most ``most`` steps of the lattice of
-    ``totals``, whose smallest size is ``least``. ``whole`` is the mean of all rows, and the
-    deviation of its noise.
+    The norm, of a ``power``, of a person's numbers of rows in all groups is at most ``rows`` steps
+    of :data:`WEIGHTS`, and that of their deviations from the ``centre`` at most ``most`` steps of
+    the lattice of ``totals``, whose smallest size is ``least``. ``whole`` is the mean of all rows,
+    and the deviation of its noise.
     """
 
     lattice: Lattice
@@ -104,17 +104,12 @@ class PersonPool:
 
     def ask(self, column: str | None, kind: Literal["sum", "count"]) -> Read[Any]:
         """Read the clipped sum of what persons have in a group, by their weights."""
-        limits = self.most * self.totals.step, float(self.rows)
+        limits = self.most * self.totals.step, self.rows * WEIGHTS.step
         across = Across(self.power, limits)
         rule = RecordRule(kind, lattice=self.lattice, centre=self.centre, across=across)
         if kind == "sum":
             return Read(column, self.totals, ClippedSum(-self.most, self.most), rule=rule)
-        return Read(column, WEIGHTS, ClippedSum(0, self.longest), rule=rule)
-
-    @property
-    def longest(self) -> int:
-        """The limit on rows, in steps of weights."""
-        return round(self.rows / WEIGHTS.step)
+        return Read(column, WEIGHTS, ClippedSum(0, self.rows), rule=rule)
 
 
 def find_person_pool(
@@ -126,8 +121,8 @@ def find_person_pool(
     counted = yield from read(here.ask(Count()))
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, counted.count, share, "persons")  # [pooled.11]
-    precision = min(max(_WHOLE[0], _PERSONS / max(n0 * float(split.scale), 1.0)), _WHOLE[1])
-    part = split.part_for_precision(precision)
+    needed = (_PERSONS / max(n0 * float(split.scale), 1.0)) ** split.power
+    part = Fraction(round(1024 * min(max(_WHOLE[0], needed), _WHOLE[1])), 1024)
     whole = yield from mean_of_persons(
         wider, column, lattice, event.part(part), ClusterOption("clip")
     )
@@ -144,16 +139,15 @@ def find_person_pool(
     floor = max(1, round(lattice.floor * (lattice.step / totals.step)))
     if near is not None:
         floor = max(floor, near.radii[0] >> _NEARER)
-    grids = (
-        RadiusGrid.between(1, SIZES.last, SIZE_PARTS),
-        RadiusGrid.between(floor, totals.last, SIZE_PARTS),
-    )
+    row = round(1 / WEIGHTS.step)
+    ends = (row, WEIGHTS.last), (floor, totals.last)
+    grids = [RadiusGrid.between(*each, SIZE_PARTS) for each in ends]
     sizes, away = yield from read_both(
-        Read(column, SIZES, Cells(0, grids[0].radii), rule=numbers),
+        Read(column, WEIGHTS, Cells(0, grids[0].radii), rule=numbers),
         Read(column, totals, Cells(0, grids[1].radii), rule=deviations),
     )
     beyond = _beyond(split, n0, groups)
-    rows = yield from _limit(split, sizes, grids[0], beyond, "most rows", SIZES)
+    rows = yield from _limit(split, sizes, grids[0], beyond, "most rows", WEIGHTS)
     most = yield from _limit(split, away, grids[1], beyond, "most deviations", totals)
     least = grids[1].radii[1]
     noise = math.sqrt(model.total.noise.variance) * totals.step / sum_of_sizes(model.rows)
@@ -201,7 +195,7 @@ def mean_in_person_pool(
     split = BudgetSplit(event)
     weights, deviations = yield from read_both(pool.ask(column, "count"), pool.ask(column, "sum"))
     share = split.share(_ROWS)
-    mechanism = split.spend(add_noise((weights.total,), share, sensitivity=pool.longest))
+    mechanism = split.spend(add_noise((weights.total,), share, sensitivity=pool.rows))
     (rows,) = yield from draw("rows", mechanism, lambda drawn: WEIGHTS.words(drawn[0]))
     final = split.spend(add_noise((deviations.total,), split.rest(), sensitivity=pool.most))
     (total,) = yield from draw("total", final, lambda drawn: pool.totals.words(drawn[0]))
@@ -277,7 +271,7 @@ class PersonGroupErrorModel:
 
     ``rows`` is the noisy sum of the weights of its rows, in steps of :data:`WEIGHTS`, and ``total``
     that of their deviations from the ``centre``, in steps of ``totals``; of a person all groups
-    together have at most the ``limits`` of rows and of deviations. ``whole`` is the mean of all
+    together have at most the ``limits`` of both, in the same steps. ``whole`` is the mean of all
     rows of all groups, and ``overall`` that of the weighted ones, each with the deviation of its
     of its noise.
     A mean that is shrunk moves ``towards`` another, to a ``weight`` of its own.
@@ -365,10 +359,16 @@ class PersonGroupErrorModel:
         return self.rows_noise.explains(self.rows)
 
     @property
+    def most(self) -> tuple[float, float]:
+        """The limits on the rows and the deviations of a person, in rows and in the data's unit."""
+        rows, deviations = self.limits
+        return rows * WEIGHTS.step, deviations * self.totals.step
+
+    @property
     def _typical(self) -> float:
         """The mean deviation of the rows of who reaches both limits, in the unit of the data."""
-        rows, most = self.limits
-        return most * self.totals.step / rows
+        rows, deviations = self.most
+        return deviations / rows
 
     @property
     def in_steps(self) -> tuple[int, ...]:
@@ -398,8 +398,8 @@ class PersonGroupErrorModel:
         """[pooled.15] How far the weights of persons may move the mean of a group."""
         if tail is None or self.overall is None:
             return 0.0
-        noise = math.hypot(self.whole[1], self.overall[1])
-        return TIMES * (abs(self.overall[0] - self.whole[0]) + _SURELY * noise)
+        seen = abs(self.overall[0] - self.whole[0])
+        return TIMES * (seen + math.hypot(self.whole[1], self.overall[1]))
 
     @property
     def condition(self) -> str:
@@ -408,10 +408,10 @@ class PersonGroupErrorModel:
         )
 
     def assumption(self, tail: float | None) -> str:
-        rows, most = self.limits
+        rows, deviations = self.most
         about = (
-            f"a person counts with less weight if they have more than {rows:,} rows, or "
-            f"deviations of more than {most * self.totals.step:,.6g}, in all groups together"
+            f"a person counts with less weight if they have more than {rows:,.6g} rows, or "
+            f"deviations of more than {deviations:,.6g}, in all groups together"
         )
         if tail is None:
             return f"interval(tail=None) is for the weighted mean: {about}; it covers all noise."
@@ -423,11 +423,11 @@ class PersonGroupErrorModel:
 
     def to_dict(self) -> dict[str, object]:
         shrunk = {} if self.overall is None else {"towards": self.towards, "weight": self.weight}
-        rows, most = self.limits
+        rows, deviations = self.most
         return {
             "centre": self.lattice.value(self.centre),
             "most_rows": rows,
-            "most_deviations": most * self.totals.step,
+            "most_deviations": deviations,
             "rows": self.weight_of_rows,
             "noise_sd": self.deviation,
             "unshrunk": self.unshrunk,
