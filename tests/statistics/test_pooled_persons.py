@@ -92,6 +92,13 @@ def test_values_that_are_larger_by_a_power_of_two_are_answered_likewise(means) -
         assert [r.value for r in scaled.values()] == [r.value * 2.0**power for r in means.values()]
 
 
+def test_values_that_have_no_squares_are_bounded_in_rho() -> None:
+    budget = mo.zcdp("0.2")
+    means = groups(budget=budget).mean("x", rho="0.2")
+    scaled = groups(VISITS.assign(x=VISITS["x"] * 2.0**-700), budget=budget).mean("x", rho="0.2")
+    assert [r.value for r in scaled.values()] == [r.value * 2.0**-700 for r in means.values()]
+
+
 def test_the_order_of_rows_does_not_move_what_is_added_up() -> None:
     frame = groups(seed="order").mean("x", within=(-1e3, 1e3), epsilon=2).frame()
     shuffled = VISITS.sort_values("x", ascending=False, ignore_index=True)

@@ -17,8 +17,8 @@ from modicum.sources.base import Floats
 from modicum.sources.persons import PersonRecords
 from modicum.summaries.base import Integers, RecordRule
 
-_LESS = 1 - 2.0**-30
-"""More than the roundings of a norm of up to 2^20 numbers, and of the factor, take off a limit."""
+_LESS = 1 - 2.0**-20
+"""What the roundings of a norm of up to 2^30 numbers, and of the factor, leave of a limit."""
 
 
 def norms_of_persons(x: Floats, persons: Integers, power: int) -> Floats:
@@ -48,14 +48,15 @@ def scaled_across(
 ) -> Floats:
     """Return one of two kinds of records scaled down, rounded towards zero to multiples of a step.
 
-    One factor of each person brings the norms of ``both`` kinds within the limits.
+    One factor of each person brings the norms of ``both`` kinds within the limits. They are taken
+    of quotients by the limit: what is lost there below the smallest float is nothing beside it.
     """
     assert rule.across is not None
     assert rule.across.limits is not None
     factors = np.ones(int(persons.max(initial=-1)) + 1)
     for each, limit in zip(both, rule.across.limits, strict=True):
-        norms = norms_of_persons(each, persons, rule.across.power)
-        np.minimum(factors, limit * _LESS / np.maximum(norms, limit * _LESS), out=factors)
+        norms = norms_of_persons(each / limit, persons, rule.across.power)
+        np.minimum(factors, _LESS / np.maximum(norms, _LESS), out=factors)
     scaled: Floats = np.trunc(records * factors[persons] / step) * step
     return scaled
 
@@ -65,11 +66,12 @@ def across_groups(
 ) -> Floats:
     """Return norms of persons, or the scaled record of each pair of a person and a group."""
     assert rule.across is not None
-    pairs = len(persons)
+    assert lattice is not None
+    pairs, step = len(persons), lattice.step
     alone = replace(rule, across=None)
     if rule.across.limits is None:
-        return norms_of_persons(totals.records(alone, pairs), persons, rule.across.power)
-    assert lattice is not None
+        steps = totals.records(alone, pairs) / step
+        return norms_of_persons(steps, persons, rule.across.power) * step
     sums, counts = (totals.records(replace(alone, kind=kind), pairs) for kind in ("sum", "count"))
     records = sums if rule.kind == "sum" else counts
-    return scaled_across(records, (sums, counts), persons, rule, lattice.step)
+    return scaled_across(records, (sums, counts), persons, rule, step)
