@@ -190,19 +190,21 @@ class _Answers:
             if done is not None:
                 return done
             charge, runs = pending.charge, dict[str, list[LiveRun]]()
+            parts: dict[str, Fraction] = {}
+            if finds:  # [people.13]
+                row_costs(across, guard.unit)  # refuses before anything is charged
+                payer, before = self._find_groups(others, charge)
+                found, charge, parts = before.found, nothing, {payer: before.left}
+                unit = unit.in_groups(found)
             if across:
                 runs |= self._run(across, guard.unit, charge, across)
                 charge = nothing
-            if finds:  # [people.13]
-                payer, before = self._find_groups(others, charge)
-                found = before.found
-                unit = unit.in_groups(found)
-                runs |= self._run(others, unit, nothing, {}, {payer: before.left})
+            if others:
+                pooled = {name: each for name, each in others.items() if name in shared}
+                runs |= self._run(others, unit, charge, pooled, parts)
+            if finds:
                 for live in runs[payer]:
                     live.transcript[:0] = before.transcript
-            elif others:
-                pooled = {name: each for name, each in others.items() if name in shared}
-                runs |= self._run(others, unit, charge, pooled)
             grouped = {
                 name: (GroupedArrayRelease if query.several else GroupedRelease)(
                     statistic=query.statistic,

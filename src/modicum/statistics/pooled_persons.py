@@ -273,8 +273,7 @@ class PersonGroupErrorModel:
     that of their deviations from the ``centre``, in steps of ``totals``; of a person all groups
     together have at most the ``limits`` of both, in the same steps. ``whole`` is the mean of all
     rows of all groups, and ``overall`` that of the weighted ones, each with the deviation of its
-    of its noise.
-    A mean that is shrunk moves ``towards`` another, to a ``weight`` of its own.
+    noise. A mean that is shrunk moves ``towards`` another, to a ``weight`` of its own.
 
     Notes
     -----
