@@ -2,7 +2,8 @@
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, real, population, spread, locations, robust, smooth, vectors, moments, slopes, components,
-speed, growth, groups, small-groups, crosstab, bulk, ledger, local, shuffle, peers, spark and all.
+speed, growth, groups, small-groups, person-groups, crosstab, bulk, ledger, local, shuffle, peers,
+spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -32,6 +33,7 @@ from benchmarks import (
     ordinary,
     peers,
     people,
+    person_groups,
     population,
     quantiles,
     real,
@@ -95,6 +97,9 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "groups": lambda quick: groups.groups(quick=quick),
     "small-groups": lambda quick: small_groups.small_groups(
         small_groups.QUICK if quick else small_groups.FULL
+    ),
+    "person-groups": lambda quick: person_groups.person_groups(
+        person_groups.QUICK if quick else person_groups.FULL
     ),
     "crosstab": lambda quick: crosstab.crosstab(crosstab.QUICK if quick else crosstab.FULL),
     "bulk": lambda quick: bulk.bulk(quick=quick),

@@ -145,7 +145,7 @@ def test_persons() -> None:
     assert 4 * first + 2 * later == mo.zcdp("0.5").amount
     whole = mo.unit_of("who")
     assert not shared(groups(unit=whole, max_groups=1).mean("x", **asked)[0])
-    with pytest.raises(InvalidArgument, match="all rows of a person count"):
+    with pytest.raises(InvalidArgument, match="max_groups= drops rows of persons"):
         groups(unit=whole, max_groups=1, pooled=True)
 
 

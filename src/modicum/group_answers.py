@@ -7,8 +7,9 @@ nobody says it [people.13].
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, Literal
 
 from modicum.charging import cost_of, query_text
@@ -18,7 +19,7 @@ from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.guard import Guard
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import ApproxDP, Event, PureDP
+from modicum.privacy.event import ApproxDP, Event
 from modicum.privacy.unit import Unit
 from modicum.publishing.plain import plain
 from modicum.release import TranscriptEntry
@@ -30,6 +31,8 @@ from modicum.runtime.steps import Steps
 from modicum.sources.groups import (
     GroupReader,
     GroupsTogether,
+    PersonGroups,
+    PersonsTogether,
     check_groups,
     count_keys,
     reader_of_groups,
@@ -74,68 +77,55 @@ def group_by(
     kinds = check_groups(guard.source, guard.unit, columns, max_groups)
     unit = guard.unit if max_groups is None else guard.unit.in_groups(max_groups)
     selection: TranscriptEntry | None = None
-    most = max_groups
     if keys is not None:
         chosen = checked_keys(keys, columns, kinds)
     else:
         event = key_event(key_budget)
-        selection = _draw_keys(guard, by[0], event, unit, find=_finds(guard, most))
+        selection = _draw_keys(guard, by[0], event, unit)
         chosen = tuple(selection.outcome)  # type: ignore[arg-type]
-        most = selection.parameters.get("most groups", most)  # type: ignore[assignment]
-    if most is not None:
-        unit = unit.in_groups(max(1, min(most, len(chosen))))  # keys are public by now
-    find = _finds(guard, most) and len(chosen) > 1
-    together = _pools(guard, unit, len(chosen), pooled)
+    if max_groups is not None:
+        unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
+    find = guard.unit.whole and max_groups is None and len(chosen) > 1
+    together = _pools(guard, unit, len(chosen), pooled, bounded=max_groups is not None)
     answers = _Answers(guard, by[0], chosen, selection, unit, find, together)
     return GroupBy(answers.named, chosen, selection, answers.answer)
 
 
-def _finds(guard: Guard, most: int | None) -> bool:
-    """Whether it is to be found in how many groups a person may count."""
-    return guard.unit.whole and most is None
-
-
-def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled) -> bool:
+def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bool) -> bool:
     """Whether means of groups share what is alike: a public rule."""
     why = ""
-    if unit.whole:
-        why = "all rows of a person count: name max_rows= or combine= in unit_of()"
+    if unit.whole and bounded:
+        why = "max_groups= drops rows of persons: leave it out, as no mean needs it"
     elif isinstance(guard.source, RemoteSource):
         why = "the rows stay on a cluster"
     elif groups < 2:
         why = "there is one group"
     if pooled is True and why:
         raise InvalidArgument(f"pooled=True cannot be done where {why}")
-    # A person in k groups has a k-th of the cost for each of their records together.
-    enough = groups >= LEAST_GROUPS * unit.groups
+    # A person in k groups has a k-th of the cost for each of their records together, if these are
+    # no one vector.
+    enough = groups >= LEAST_GROUPS * (1 if unit.whole else unit.groups)
     return not why and (pooled is True or (pooled == "auto" and enough))
 
 
-def _draw_keys(
-    guard: Guard, by: str, event: ApproxDP, unit: Unit, *, find: bool
-) -> TranscriptEntry:
-    """Charge for the keys of a column, and draw them [groups.12]."""
+def _draw_keys(guard: Guard, by: str, event: ApproxDP, unit: Unit) -> TranscriptEntry:
+    """Charge for the keys of a column, and draw them [groups.12].
+
+    Where nobody says in how many groups a person counts, it is one: a threshold for k of them is
+    more than k times as high [groups.11].
+    """
     key = None if guard.key is None else f"{guard.key} (keys of {by})"
-    finds = {"finds": "groups"} if find else {}
-    told = {**guard.told, "keys_of": by, "event": repr(event), **finds}
+    told = {**guard.told, "keys_of": by, "event": repr(event)}
     cost = event.cost(guard.kind)
     with guard.pending(cost, query_text({}, unit, **told), key) as pending:
         done: TranscriptEntry | None = pending.done
         if done is not None:
             return done
-        charge, left, more = pending.charge, event, {}
-        if find:  # [people.13]
-            whole = PureDP(event.epsilon)
-            steps = find_groups(whole, None, lambda *_: None)  # any ε will do for keys
-            before = found_groups(guard, steps, whole, unit, by, None, charge)
-            unit, charge = unit.in_groups(before.found), nothing
-            left = replace(event, epsilon=event.epsilon * before.left)
-            more = {"most groups": before.found}
         counts = count_keys(guard.source, unit, by, guard.entropy)
-        charge()
-        row = unit.per_row(left)
+        pending.charge()
+        row = unit.per_row(event)
         mechanism = KeySelection(counts, row.epsilon, row.delta)
-        parameters = {name: plain(value) for name, value in mechanism.public().items()} | more
+        parameters = {name: plain(value) for name, value in mechanism.public().items()}
         drawn = mechanism.sample(guard.entropy)
         return pending.commit(TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event))
 
@@ -146,7 +136,7 @@ def found_groups(
     event: Event,
     unit: Unit,
     by: str,
-    keys: Sequence[Hashable] | None,
+    keys: Sequence[Hashable],
     charge: Callable[[], None],
 ) -> Before:
     """Charge, and find in how many groups a person may count, with a part of an event."""
@@ -185,9 +175,13 @@ class _Answers:
         return Releases(answers, cost_of(queries.values(), self.guard.kind))
 
     def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
-        guard, unit = self.guard, self.unit
-        told: dict[str, object] = {"finds": "groups"} if self.find else {}
-        shared = {name for name, each in queries.items() if self.together and each.pooling}
+        guard, unit, found = self.guard, self.unit, None
+        shared = {name: each for name, each in queries.items() if self.together and each.pooling}
+        # What groups of persons with all their rows share needs no bound on groups [pooled.10].
+        across = shared if unit.whole else {}
+        others = {name: each for name, each in queries.items() if name not in across}
+        finds = self.find and bool(others)
+        told: dict[str, object] = {"finds": "groups"} if finds else {}
         if shared:
             told["pooled"] = sorted(shared)
         asked = {"by": self.by, "keys": [repr(key) for key in self.keys], **told}
@@ -195,41 +189,39 @@ class _Answers:
             done: Mapping[str, Any] | None = pending.done
             if done is not None:
                 return done
-            charge, before, parts, payer = pending.charge, None, {}, None
-            if self.find:  # [people.13]
-                payer, before = self._find_groups(queries, charge)
-                unit, charge = unit.in_groups(before.found), nothing
-                parts = {payer: before.left}
-            columns = [read_as(guard.source, q.column, q.lattice) for q in queries.values()]
-            reader = reader_of_groups(guard.source, unit, self.by, self.keys, columns)
-            pools = self._find_pools({name: queries[name] for name in shared}, reader, charge)
-            parts |= {name: live.left for name, live in pools.items()}
-            groups = run_groups(
-                {**queries, **{name: in_pool(queries[name], live) for name, live in pools.items()}},
-                len(self.keys),
-                reader,
-                unit=unit,
-                charge=nothing if pools else charge,
-                entropy=guard.entropy,
-                parts=parts,
-            )
-            for name, live in pools.items():
-                share_among([runs[name] for runs in groups], queries[name], live)
-            if before is not None and payer is not None:
-                for runs in groups:
-                    runs[payer].transcript[:0] = before.transcript
-            found = before and before.found
+            charge, runs = pending.charge, dict[str, list[LiveRun]]()
+            parts: dict[str, Fraction] = {}
+            if finds:  # [people.13]
+                row_costs(across, guard.unit)  # refuses before anything is charged
+                payer, before = self._find_groups(others, charge)
+                found, charge, parts = before.found, nothing, {payer: before.left}
+                unit = unit.in_groups(found)
+            if across:
+                runs |= self._run(across, guard.unit, charge, across)
+                charge = nothing
+            if others:
+                pooled = {name: each for name, each in others.items() if name in shared}
+                runs |= self._run(others, unit, charge, pooled, parts)
+            if finds:
+                for live in runs[payer]:
+                    live.transcript[:0] = before.transcript
             grouped = {
                 name: (GroupedArrayRelease if query.several else GroupedRelease)(
                     statistic=query.statistic,
                     column=query.column,
                     by=self.named,
                     releases={
-                        key: guard.released(query, runs[name], unit, pending, found)
-                        for key, runs in zip(self.keys, groups, strict=True)
+                        key: guard.released(
+                            query,
+                            live,
+                            guard.unit if name in across else unit,
+                            pending,
+                            None if name in across else found,
+                        )
+                        for key, live in zip(self.keys, runs[name], strict=True)
                     },
                     event=query.event,
-                    unit=unit,
+                    unit=guard.unit if name in across else unit,
                     selection=self.selection,
                     engine=guard.source.engine,
                     account=pending.account,
@@ -238,22 +230,56 @@ class _Answers:
             }
             return pending.commit(grouped)
 
+    def _run(
+        self,
+        queries: Mapping[str, Query[Any]],
+        unit: Unit,
+        charge: Callable[[], None],
+        shared: Mapping[str, Query[Any]],
+        parts: Mapping[str, Fraction] = MappingProxyType({}),
+    ) -> dict[str, list[LiveRun]]:
+        """Charge, and answer queries, some of which are ``shared``; return runs of all groups."""
+        columns = [read_as(self.guard.source, q.column, q.lattice) for q in queries.values()]
+        reader = reader_of_groups(self.guard.source, unit, self.by, self.keys, columns)
+        pools = self._find_pools(shared, reader, unit, charge)
+        of_groups = {name: in_pool(queries[name], live) for name, live in pools.items()}
+        left = {name: live.left for name, live in pools.items()}
+        groups = run_groups(
+            {**queries, **of_groups},
+            len(self.keys),
+            reader,
+            unit=unit,
+            charge=nothing if pools else charge,
+            entropy=self.guard.entropy,
+            parts={**parts, **left},
+        )
+        runs = {name: [each[name] for each in groups] for name in queries}
+        for name, live in pools.items():
+            share_among(runs[name], queries[name], live)
+        return runs
+
     def _find_pools(
         self,
         queries: Mapping[str, Query[Any]],
         reader: GroupReader,
+        unit: Unit,
         charge: Callable[[], None],
     ) -> dict[str, LiveRun]:
         """Charge, and find what all groups have in common, with a part of each query's cost.
 
-        A person's records in several groups are records of one table here [pooled.1].
+        A person's records in several groups are records of one table here [pooled.1], if they are
+        not one record [pooled.11].
         """
         if not queries:
             return {}
         first = {name: before_groups(each, len(self.keys)) for name, each in queries.items()}
-        unit = self.unit if self.unit.groups == 1 else Unit(self.unit.groups)
-        together, entropy = GroupsTogether(reader), self.guard.entropy
-        return run(first, together, unit=unit, charge=charge, entropy=entropy)
+        together: PersonsTogether | GroupsTogether
+        if unit.whole:
+            assert isinstance(reader, PersonGroups)
+            together = PersonsTogether(reader)
+        else:
+            together, unit = GroupsTogether(reader), unit if unit.groups == 1 else Unit(unit.groups)
+        return run(first, together, unit=unit, charge=charge, entropy=self.guard.entropy)
 
     def _find_groups(
         self, queries: Mapping[str, Query[Any]], charge: Callable[[], None]

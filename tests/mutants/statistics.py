@@ -436,4 +436,20 @@ FAULTS = (
         "return 0.5 * noise / max(records, 1.0)",
         "statistics/test_pooled.py",
     ),
+    Fault(
+        "noise-of-groups-of-persons",
+        "The noise of the rows of groups of persons is 30 % too small.",
+        "statistics/pooled_persons.py:mean_in_person_pool",
+        "sensitivity=pool.rows",
+        "sensitivity=round(0.7 * pool.rows)",
+        "audit/test_pooled_persons.py",
+    ),
+    Fault(
+        "limits-of-persons-by-true-count",
+        "How many persons may be beyond a limit follows from their unreleased number.",
+        "statistics/pooled_persons.py:find_person_pool",
+        "beyond = _beyond(split, n0, groups)",
+        "beyond = _beyond(split, sizes.count, groups)",
+        "audit/test_pooled_persons.py",
+    ),
 )

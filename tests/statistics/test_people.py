@@ -242,14 +242,16 @@ def test_groups_in_which_a_person_counts_are_found() -> None:
         assert together["middle"][key].limit >= 1
 
 
-def test_keys_and_their_limit_are_drawn_together() -> None:
-    places = CLINIC.assign(place=CLINIC.who % 3)
+def test_a_person_counts_for_one_key_that_is_drawn() -> None:
+    places = CLINIC.assign(place=np.arange(len(CLINIC)) % 3)
     guarded = curator(places, budget=mo.approx(100, "1e-4"))
     groups = guarded.group_by("place", key_budget=mo.approx(2, "1e-6"))
     assert groups.keys == (0, 1, 2)
-    assert groups.selection.parameters["most groups"] == 1
+    assert groups.selection.parameters["epsilon"] == "2"
     assert (guarded.spent.amount, guarded.spent.delta) == (2, Fraction(1, 10**6))
-    assert groups.count(epsilon=10)[0].value == pytest.approx((places.place == 0).sum(), rel=0.1)
+    found = groups.count(epsilon=20)
+    assert found[0].groups_found > 1  # of the keys that are public by now
+    assert found[0].value == pytest.approx((places.place == 0).sum(), rel=0.2)
 
 
 def test_the_groups_cost_what_one_question_costs() -> None:

@@ -56,8 +56,8 @@ class Query(Generic[R_co]):
     begin_of_persons : callable or None
         The same where all rows of a person are one record, given what a person may cost; see
         :meth:`for_unit`.
-    pooling : Pooling or None
-        How groups share what is alike, if they do.
+    pooling, pooling_of_persons : Pooling or None
+        How groups share what is alike, if they do; and where all rows of a person count.
     release : type of Record
         The type of its release.
     options : object
@@ -97,6 +97,7 @@ class Query(Generic[R_co]):
         default=None, repr=False
     )
     pooling: Pooling | None = field(default=None, repr=False)
+    pooling_of_persons: Pooling | None = field(default=None, repr=False)
 
     def for_unit(self, unit: Unit) -> Self:
         """The query as it is answered for a unit; one about a population may be refused."""
@@ -107,7 +108,7 @@ class Query(Generic[R_co]):
             )
         if not unit.whole or self.begin_of_persons is None:
             return self
-        return replace(self, begin=self.begin_of_persons, pooling=None)
+        return replace(self, begin=self.begin_of_persons, pooling=self.pooling_of_persons)
 
     @property
     def event(self) -> Event:

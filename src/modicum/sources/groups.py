@@ -13,9 +13,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from decimal import Decimal
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +23,9 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
+from modicum.sources.across import across_groups
 from modicum.sources.base import CHUNK, Chunk, Floats, Source, rows_of, suppress_warnings
-from modicum.sources.labels import Coder, Dictionary, Label, LabelValues, label_bytes
+from modicum.sources.labels import Coder, Dictionary, Label, label_bytes
 from modicum.sources.persons import (
     RECORDS,
     Made,
@@ -42,6 +41,7 @@ from modicum.sources.persons import (
     together,
     values_of,
 )
+from modicum.sources.places import FirstPlace, Places
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, as_counted, named_columns
 from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_sorted
@@ -96,22 +96,11 @@ def reader_of_groups(
     return (GroupReader if of_rows else PersonGroups)(source, unit, by, keys, columns, key)
 
 
-def reader_of_sizes(
-    source: Source, unit: Unit, by: str, keys: Sequence[Hashable] | None
-) -> GroupReader:
-    """Return a reader of the number of groups of each person; ``None``: of all labels."""
+def reader_of_sizes(source: Source, unit: Unit, by: str, keys: Sequence[Hashable]) -> GroupReader:
+    """Return a reader of the number of groups of each person."""
     if isinstance(source, RemoteSource):
-        return GroupReader(source, unit, by, keys or (), [])
-    return PersonGroups(source, unit, by, labels_of(source, by) if keys is None else keys, [])
-
-
-def labels_of(source: Source, by: str) -> list[Any]:
-    """Return all labels of a column; sensitive."""
-    labels = Dictionary()
-    with suppress_warnings():
-        for _ in source.chunks([], {by: labels}):
-            pass
-    return labels.keys()
+        return GroupReader(source, unit, by, keys, [])
+    return PersonGroups(source, unit, by, keys, [])
 
 
 def count_keys(
@@ -297,6 +286,24 @@ class GroupsTogether:
         return self._reader.read_together(reads, entropy)
 
 
+class PersonsTogether:
+    """Reads one record of each person, of their rows in all groups of a reader [pooled.11]."""
+
+    def __init__(self, reader: PersonGroups) -> None:
+        self._groups = reader
+        self._persons = reader.as_one()
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        """Compute reductions of records, or of their norms across groups."""
+        across = [ask.rule is not None and ask.rule.across is not None for ask in reads]
+
+        def answer(several: bool, some: list[Read[Any]]) -> list[Any]:  # noqa: FBT001
+            reader = self._groups if several else self._persons
+            return reader.read([(0, ask) for ask in some], entropy)
+
+        return together(across, reads, answer)
+
+
 class _Route:
     """The rows of one group on their way to its accumulators, many at a time."""
 
@@ -385,6 +392,12 @@ class PersonGroups(GroupReader):
             lambda each, some: self._readers[each].read_together(of_records(each, some), entropy),
         )
 
+    def as_one(self) -> PersonGroups:
+        """Return a reader of all these groups as one."""
+        one = PersonGroups(self._source, self._unit, self._by, (0,), self._columns)
+        one._places = FirstPlace(self._keys)
+        return one
+
     def _make(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Made | int]:
         """Make the records that are to be read, each kind once; return what each read is of."""
         made = [made_of(self._unit, ask) for ask in reads]
@@ -425,6 +438,8 @@ class PersonGroups(GroupReader):
         """Return the reader of the records that a rule makes, by the groups that are kept."""
         if not isinstance(made, int) and made[2].kind == "groups":
             return self._reader_of_sizes()  # places_of() has made a pass
+        if not isinstance(made, int) and made[2].across is not None:
+            return self._reader_across(made)
         pairs, groups = self._choice(entropy)
         if isinstance(made, int):
             columns: list[str | None] = [*self._columns]
@@ -440,11 +455,30 @@ class PersonGroups(GroupReader):
 
     def _reader_of_sizes(self) -> GroupReader:
         """Return the reader of the number of groups of each person, all in the first group."""
-        persons = np.array(self._pairs.keys(), dtype=np.int64) // max(len(self._keys), 1)
-        sizes = np.bincount(persons)
-        sizes = sizes[sizes > 0].astype(np.float64)
-        values = {"group": np.zeros(len(sizes), np.int64), RECORDS: sizes}
-        view = table_of(self._source, len(sizes), values)
+        sizes = np.bincount(self._persons_and_groups()[0])
+        return self._in_first_group(sizes[sizes > 0].astype(np.float64))
+
+    def _reader_across(self, made: Made) -> GroupReader:
+        """Return the reader of records across all groups: none of a person's is dropped."""
+        persons, groups = self._persons_and_groups()
+        assert made[2].across is not None
+        totals = self._totals[made[0], values_of(*made)]
+        records = across_groups(totals, made[2], made[1], persons)
+        if made[2].across.limits is None:
+            return self._in_first_group(records)
+        values = {"group": groups, RECORDS: records}
+        view = table_of(self._source, len(groups), values)
+        return GroupReader(view, Unit(), "group", range(len(self._keys)), [RECORDS])
+
+    def _persons_and_groups(self) -> tuple[Integers, Integers]:
+        """Return the person and the group of each pair."""
+        pairs = np.array(self._pairs.keys(), dtype=np.int64)
+        return np.divmod(pairs, max(len(self._keys), 1))
+
+    def _in_first_group(self, records: Floats) -> GroupReader:
+        """Return the reader of one record of each person, all in the first group."""
+        values = {"group": np.zeros(len(records), np.int64), RECORDS: records}
+        view = table_of(self._source, len(records), values)
         return GroupReader(view, Unit(), "group", [0], [RECORDS])
 
     def _rows(self, pairs: Integers, most: int, entropy: Entropy) -> list[NDArray[Any]]:
@@ -487,103 +521,3 @@ class _PairLabels:
 
     def __init__(self, reader: PersonGroups) -> None:
         self.keys = reader.pair_labels
-
-
-_DENSE = 16  # entries of a table for each key, if a table is to be used
-_LARGEST = 1 << 53  # floats up to it are integers in one way
-
-
-class Places(Sensitive):
-    """Codes labels by the place of their key in a public list: -1 if not in it, or missing.
-
-    Columns of numbers are looked up in a table, or by bisection, where all numeric keys are whole.
-
-    Examples
-    --------
-    >>> Places(["b", 5]).codes(["a", "b", None, "5", 5])
-    array([-1,  0, -1,  1,  1])
-    """
-
-    __slots__ = ("_keys", "_labels", "_numbers", "_table")
-    missing: ClassVar[int] = -1
-
-    def __init__(self, keys: Sequence[Hashable]) -> None:
-        self._keys = keys
-        self._numbers = _WholeKeys.of(keys)
-        self._labels = Dictionary()
-        self._table: Integers | None = None  # by codes of labels, made when it is needed
-
-    def codes(self, values: LabelValues) -> Integers:
-        if self._numbers is not None and type(values) is np.ndarray:
-            if values.dtype.kind in "bi" or values.dtype in {"u1", "u2", "u4"}:
-                return self._numbers.places(values.astype(np.int64, copy=False))
-            if values.dtype == np.float64:
-                return self._numbers.places_of_floats(values)
-        if self._table is None:
-            codes = self._labels.codes(self._keys)
-            texts = [
-                self._labels.codes(each) for each in zip(*map(_texts, self._keys), strict=True)
-            ]
-            self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all others
-            for each in texts:
-                self._table[each] = np.arange(len(self._keys))
-            self._table[codes] = np.arange(len(self._keys))
-        # Whatever is not a key gets a code of its own after those of the keys.
-        return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
-
-
-def _texts(key: Hashable) -> list[Hashable]:
-    """Return what a key is found by where labels are text; of a tuple, any of its parts may be."""
-    if not isinstance(key, tuple):
-        return [str(key)]
-    return list(itertools.product(*((each, str(each)) for each in key)))
-
-
-class _WholeKeys:
-    """Whole numbers and their places, for columns of numbers.
-
-    With ``table`` it holds the place of least - 1 + i at i, -1 for a number that is not a key, and
-    so at both ends; without it, ``sorted`` and ``order`` are for bisection.
-    """
-
-    __slots__ = ("_before", "_order", "_sorted", "_table")
-
-    def __init__(self, numbers: Integers, places: Integers) -> None:
-        order = numbers.argsort()
-        self._sorted, self._order = numbers[order], places[order]
-        self._table: Integers | None = None
-        least, most = int(self._sorted[0]), int(self._sorted[-1])
-        self._before = least - 1
-        if most - least < _DENSE * len(numbers) + 1024:
-            self._table = np.full(most - least + 3, -1)
-            self._table[self._sorted - self._before] = self._order
-
-    @classmethod
-    def of(cls, keys: Sequence[Hashable]) -> _WholeKeys | None:
-        """Take the numbers among the keys; None if there are none or one is not whole."""
-        numbers: dict[int, int] = {}
-        for place, key in enumerate(keys):
-            if type(key) is int or isinstance(key, Real | Decimal):
-                number: Any = key
-                if not abs(number) <= _LARGEST or number != int(number):  # a NaN is not either
-                    return None
-                numbers[int(number)] = place
-        if not numbers:
-            return None
-        wholes, places = (np.array(list(each), np.int64) for each in (numbers, numbers.values()))
-        return cls(wholes, places)
-
-    def places(self, values: Integers) -> Integers:
-        if self._table is None:
-            near = np.minimum(self._sorted.searchsorted(values), len(self._sorted) - 1)
-            return np.where(self._sorted[near] == values, self._order[near], -1)
-        # Modulo 2^64 every integer that is not a key lies at 0 or beyond the last one.
-        at = (values - self._before).view(np.uint64)
-        np.minimum(at, np.uint64(len(self._table) - 1), out=at)
-        return self._table[at.view(np.int64)]
-
-    def places_of_floats(self, values: NDArray[np.float64]) -> Integers:
-        """Return the place of each number; NaN and fractions have none."""
-        with suppress_warnings():
-            whole = values.astype(np.int64)
-            return np.where(whole == values, self.places(whole), -1)

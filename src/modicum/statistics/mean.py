@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from modicum.errors import InvalidArgument
@@ -60,6 +61,12 @@ from modicum.statistics.pairs import WEIGHTS_HELP, weighted
 from modicum.statistics.person_mean import mean_of_persons
 from modicum.statistics.pooled import find_pool, mean_in_pool
 from modicum.statistics.pooled_law import PooledErrorModel
+from modicum.statistics.pooled_persons import (
+    PersonGroupErrorModel,
+    find_person_pool,
+    mean_in_person_pool,
+    shrunk_persons,
+)
 from modicum.statistics.population import (
     Deviations,
     Squares,
@@ -359,6 +366,9 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         adaptive_mean,
         of_persons=mean_of_persons,
         pooled=spec.PooledWay(find_pool, mean_in_pool, shrunk),
+        pooled_persons=lambda wider: spec.PooledWay(
+            partial(find_person_pool, wider), mean_in_person_pool, shrunk_persons
+        ),
     ),
     SUBSET_MEAN,
     BOUNDED_MEAN,
@@ -383,6 +393,11 @@ True""",
             sampled=True,
             without=("weights",),
         ),
-        error_model=(MeanErrorModel, SingleValueErrorModel, PooledErrorModel),
+        error_model=(
+            MeanErrorModel,
+            SingleValueErrorModel,
+            PooledErrorModel,
+            PersonGroupErrorModel,
+        ),
     ),
 )

@@ -172,10 +172,7 @@ def mean_of_persons(
     records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, grid.radii)))
     n0, count_noise = yield from draw_count(split, cells.count, split.share(_COUNT))  # [people.3]
 
-    width = min(lattice.hi - lattice.lo, WIDEST)
-    deviation = Lattice.within((-width, width))
-    totals = replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
-
+    totals = lattice_of_totals(lattice, wider)
     schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
 
     def about(centre: int, _most: int) -> Setting:
@@ -188,6 +185,13 @@ def mean_of_persons(
     parts = RatioParts(means, sizes, grid, about)
     counted = n0, NoisyTerm(count_noise, 1.0)
     return (yield from centred_ratio(parts, records, cells, schedule, counted))
+
+
+def lattice_of_totals(lattice: Lattice, wider: int) -> Lattice:
+    """The lattice of the deviations of a person's values from a centre, all together."""
+    width = min(lattice.hi - lattice.lo, WIDEST)
+    deviation = Lattice.within((-width, width))
+    return replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
 
 
 @dataclass(frozen=True, slots=True)

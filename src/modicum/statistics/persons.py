@@ -109,19 +109,17 @@ def _affordable(fits: Callable[[int], None], most: int) -> int:
     raise AssertionError("unreachable")
 
 
-def find_groups(
-    event: Event, keys: int | None, fits: Callable[[int, Fraction], None]
-) -> Steps[int]:
-    """Find in how many groups a person may count, of so many, if that is public [people.13].
+def find_groups(event: Event, keys: int, fits: Callable[[int, Fraction], None]) -> Steps[int]:
+    """Find in how many groups a person may count, of so many [people.13].
 
     ``fits`` refuses a number of groups that leaves too little for each, and a part of the budget.
     """
     split = BudgetSplit(event)
-    octaves = _MOST if keys is None else min(max(keys - 1, 1).bit_length(), _MOST)
+    octaves = min(max(keys - 1, 1).bit_length(), _MOST)
     least = _least_left(split)
     octaves = _affordable(lambda number: fits(number, least), octaves)
     limit, _ = yield from _find_limit(split, octaves, "groups")
-    return limit if keys is None else min(limit, keys)
+    return min(limit, keys)
 
 
 def _find_limit(

@@ -59,6 +59,31 @@ def toward_all(values: Floats, noise: Floats, scatter: Floats) -> tuple[float, F
     >>> towards, weights.tolist()
     (2.0, [0.0, 0.0, 0.0, 0.0])
     """
+    mean, common = in_common(values, noise, scatter)
+    return mean, weights_of_own(np.hypot(common, scatter), noise)
+
+
+def weights_of_own(common: float | Floats, noise: Floats) -> Floats:
+    """Return the weights of values with noise, of groups with a deviation in common.
+
+    Examples
+    --------
+    >>> weights_of_own(1.0, np.array([0.0, 1.0])).round(12).tolist()
+    [1.0, 0.5]
+    """
+    both = np.hypot(common, noise)
+    found: Floats = (common / np.maximum(both, np.finfo(float).tiny)) ** 2
+    return found
+
+
+def in_common(values: Floats, noise: Floats, scatter: Floats) -> tuple[float, float]:
+    """Return the mean of all groups, and the deviation that they have in common.
+
+    Examples
+    --------
+    >>> in_common(np.array([1.0, 3.0]), np.zeros(2), np.zeros(2))
+    (2.0, 1.41421356...)
+    """
     unit = max(float(np.abs(each).max()) for each in (values, noise, scatter)) or 1.0
     values, noise, scatter = values / unit, (noise / unit) ** 2, (scatter / unit) ** 2
     own = np.maximum(noise + scatter, _NOTHING)
@@ -75,8 +100,7 @@ def toward_all(values: Floats, noise: Floats, scatter: Floats) -> tuple[float, F
     for _ in range(_HALVINGS if high else 0):
         middle = (low + high) / 2
         low, high = (middle, high) if fitted(middle)[1] > usual else (low, middle)
-    between = high + scatter
-    return fitted(high)[0] * unit, between / np.maximum(between + noise, _NOTHING)
+    return fitted(high)[0] * unit, math.sqrt(high) * unit
 
 
 def _scatter(pool: Pool, model: PooledErrorModel) -> float:

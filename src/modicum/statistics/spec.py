@@ -140,6 +140,8 @@ class Row(Generic[Chosen, R_co]):
     statistic is about out of any lattice; of that one, itself. ``octaves_of`` reads the sizes of
     which a range is found. ``of_persons`` answers from all rows of persons, whose sums are read in
     a range that is so many octaves wider; without it, from a number of rows of each that is found.
+    ``pooled`` is how groups of rows share what is alike, and ``pooled_persons`` how groups of
+    persons with all their rows do, given by how many octaves that range is wider.
     """
 
     statistic: str
@@ -159,6 +161,7 @@ class Row(Generic[Chosen, R_co]):
     octaves_of: Callable[[Any], Read[OctaveSummary]] = octaves_of
     of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
     pooled: PooledWay | None = None
+    pooled_persons: Callable[[int], PooledWay] | None = None
 
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -187,13 +190,13 @@ class Row(Generic[Chosen, R_co]):
             needs = RangeNeeds(options.spare, max(self.strength, options.strength))
             return in_found_range(self.octaves_of(place), event, self.lattice_of, on, needs)
 
-        of_rows = partial(begin, self.begin)
+        of_rows, wider = partial(begin, self.begin), WIDER_IF_FOUND if found else WIDER
         if isinstance(place, Columns):  # a person's largest row is not looked for
             of_persons = partial(in_found_limit, of_rows)
         else:
             answer: _Answer[Chosen, R_co] = self._in_found_limit
             if self.of_persons is not None:
-                answer = partial(self.of_persons, WIDER_IF_FOUND if found else WIDER)
+                answer = partial(self.of_persons, wider)
             of_persons = partial(in_values, partial(begin, answer))
         return Query(
             self.statistic,
@@ -208,11 +211,19 @@ class Row(Generic[Chosen, R_co]):
             self.turn,
             population=options.population,
             begin_of_persons=of_persons,
-            pooling=self._pooling(begin, place, options, found=found),
+            pooling=self._pooling(self.pooled, begin, place, options, found=found),
+            pooling_of_persons=self._pooling(
+                self.pooled_persons and self.pooled_persons(wider),
+                lambda answer, event: in_values(partial(begin, answer), event),
+                place,
+                options,
+                found=found,
+            ),
         )
 
     def _pooling(
         self,
+        way: PooledWay | None,
         begin: Callable[[Callable[..., Steps[Any]], Event], Steps[Any]],
         place: Any,
         options: Chosen,
@@ -220,7 +231,6 @@ class Row(Generic[Chosen, R_co]):
         found: bool,
     ) -> Pooling | None:
         """How groups share what is alike; a range is found by all of them together."""
-        way = self.pooled
         if way is None or options != self.options[0]:
             return None
 

@@ -487,19 +487,32 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
+class Across:
+    """A person's records in all groups, as one vector with a norm of the ``power`` 1 or 2.
+
+    Without ``limits`` the norm is one record. With them, a vector is scaled down as far as that of
+    the person's sums may be no longer than the first of them, and that of numbers than the second.
+    """
+
+    power: Literal[1, 2]
+    limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordRule:
     """What the rows of a person become, where the unit leaves that to the question.
 
     One record: the mean, the sum or the number of a column's values, or at most ``most`` rows, at
     random. Values are rounded on ``lattice``, if it is not that of the records, and then less
     ``centre``, in its steps. Where rows are grouped, "groups" is the number of groups that a person
-    has rows in.
+    has rows in, and sums and numbers may be taken ``across`` groups.
     """
 
     kind: Literal["mean", "sum", "count", "rows", "groups"]
     most: int = 1
     lattice: Lattice | None = None
     centre: int = 0
+    across: Across | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ import numpy as np
 from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
-from modicum.sources.groups import count_keys, labels_of, reader_of_groups
+from modicum.sources.groups import count_keys, reader_of_groups
 from modicum.sources.labels import Coder, Label
 from modicum.sources.persons import TableReader, check_unit, made_of
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
@@ -186,8 +186,7 @@ class Job:
             reader = TableReader(part, scope.unit, scope.columns, scope.key)
             return reader.read([ask for _, ask in self.reads], entropy)
         columns = scope.columns or [ask.column for _, ask in self.reads]
-        keys = scope.keys or labels_of(part, scope.by)
-        groups = reader_of_groups(part, scope.unit, scope.by, keys, columns, scope.key)
+        groups = reader_of_groups(part, scope.unit, scope.by, scope.keys, columns, scope.key)
         return groups.read(self.reads, entropy)
 
     def _nothing(self) -> Callable[[int], Any]:

@@ -1,0 +1,77 @@
+"""A person's records in all groups, as one vector: its norm, or the vector scaled down to a limit.
+
+Both are functions of that person's rows alone, whatever their order. docs/research/proofs/pooled.md
+proves that a scaled vector is no longer than its limit, in the integers that are added up
+[pooled.10].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from modicum.exact.lattice import Lattice
+from modicum.sources.base import Floats
+from modicum.sources.persons import PersonRecords
+from modicum.summaries.base import Integers, RecordRule
+
+_LESS = 1 - 2.0**-20
+"""What the roundings of a norm of up to 2^30 numbers, and of the factor, leave of a limit."""
+
+
+def norms_of_persons(x: Floats, persons: Integers, power: int) -> Floats:
+    """Return the norm of each person's numbers, NaN if all are missing.
+
+    They are added up in the order of their size, so that the last bit does not depend on that of
+    rows.
+
+    Examples
+    --------
+    >>> norms_of_persons(np.array([3.0, -4.0, 1.0, np.nan]), np.array([0, 0, 1, 2]), 2)
+    array([ 5.,  1., nan])
+    """
+    number, there = int(persons.max(initial=-1)) + 1, ~np.isnan(x)
+    sizes, whose = np.abs(x[there]), persons[there]
+    order = np.lexsort((sizes, whose))
+    sizes, whose = sizes[order], whose[order]
+    found: Floats = np.bincount(whose, weights=sizes**power, minlength=number).astype(np.float64)
+    if power == 2:
+        found = np.sqrt(found)
+    found[np.bincount(whose, minlength=number) == 0] = np.nan
+    return found
+
+
+def scaled_across(
+    records: Floats, both: Sequence[Floats], persons: Integers, rule: RecordRule, step: float
+) -> Floats:
+    """Return one of two kinds of records scaled down, rounded towards zero to multiples of a step.
+
+    One factor of each person brings the norms of ``both`` kinds within the limits. They are taken
+    of quotients by the limit: what is lost there below the smallest float is nothing beside it.
+    """
+    assert rule.across is not None
+    assert rule.across.limits is not None
+    factors = np.ones(int(persons.max(initial=-1)) + 1)
+    for each, limit in zip(both, rule.across.limits, strict=True):
+        norms = norms_of_persons(each / limit, persons, rule.across.power)
+        np.minimum(factors, _LESS / np.maximum(norms, _LESS), out=factors)
+    scaled: Floats = np.trunc(records * factors[persons] / step) * step
+    return scaled
+
+
+def across_groups(
+    totals: PersonRecords, rule: RecordRule, lattice: Lattice | None, persons: Integers
+) -> Floats:
+    """Return norms of persons, or the scaled record of each pair of a person and a group."""
+    assert rule.across is not None
+    assert lattice is not None
+    pairs, step = len(persons), lattice.step
+    alone = replace(rule, across=None)
+    if rule.across.limits is None:
+        steps = totals.records(alone, pairs) / step
+        return norms_of_persons(steps, persons, rule.across.power) * step
+    sums, counts = (totals.records(replace(alone, kind=kind), pairs) for kind in ("sum", "count"))
+    records = sums if rule.kind == "sum" else counts
+    return scaled_across(records, (sums, counts), persons, rule, step)

@@ -1,0 +1,434 @@
+"""Means of many groups of persons with all their rows, whose limits all groups find together.
+
+A person has rows in several groups, and nobody says in how many. Bounds for each group alone would
+have to be paid for as often as a person has groups. So a person is one vector, of what their rows
+add to every group: all groups together are one sum of vectors, and its noise is on the scale of the
+norm of a vector, which few persons exceed [pooled.10]. Of all groups together:
+
+[pooled.11] persons  their noisy number;
+            whole    with a part of the budget as its own, the mean of all rows in all groups
+                     (person_mean.py): the centre c;
+[pooled.12] limits   on the norm of a person's numbers of rows, and on that of their deviations
+                     from c, which few persons exceed: those who do have all their rows, with less
+                     weight each;
+
+and then, in all groups at once:
+
+[pooled.13] rows     the noisy sum of the weights of the rows of a group;
+            total    that of their deviations from c, with all that is left;
+[pooled.14] shrink   the means move towards that of all groups, by released variances.
+
+docs/research/proofs/pooled.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Noise, add_noise
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Interval, ScalarEstimate
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.statistics.bounds import Setting
+from modicum.statistics.error_law import Reach, noise_parts
+from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.person_mean import (
+    RatioErrorModel,
+    lattice_of_totals,
+    mean_of_persons,
+    sum_of_sizes,
+)
+from modicum.statistics.persons import SIZES
+from modicum.statistics.pooled_law import FEW, ONE_VALUE, TIMES, Floats
+from modicum.statistics.shrinkage import in_common, weights_of_own
+from modicum.statistics.split import SIZE_PARTS, ClusterOption
+from modicum.status import OK, USABLE, Status, bounds_in_steps
+from modicum.summaries.base import Across, Read, RecordRule
+from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.sums import ClippedSum, Count
+
+WEIGHTS = Lattice(0.0, SIZES.hi, 2.0**-16)
+"""The lattice of sums of weights of rows."""
+
+_COUNT = 0.01  # strength
+_WHOLE, _PERSONS = (0.1, 0.25), 1000.0  # parts of the budget; persons per unit of noise
+# Persons beyond a limit: for every group, per unit of noise; and parts of all, least and most.
+_BEYOND, _PARTS = 4.0, (Fraction(1, 500), Fraction(1, 5))
+_LEAST, _SURE, _LARGEST = 0.01, 20.0, 0.15  # strengths, and nats of those beyond a limit
+_TILT = Fraction(1)  # prior cost of a quarter octave
+_NEARER = 8  # octaves of a limit below the size of all deviations of a person together
+_ROWS = Fraction(2, 5)  # of what a group has
+_OCTAVES = 4, 10  # of quotients of noises, below and above one
+_USELESS = 2  # an interval wider than so many deviations of the rows of who has most says nothing
+_FEWEST = 3  # groups, of which two are needed for what they have in common
+_CLEAR = 2  # deviations of the noise
+
+Power = Literal[1, 2]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPool:
+    """What all groups of persons found together: released.
+
+    The norm, of a ``power``, of a person's numbers of rows in all groups is at most ``rows`` steps
+    of :data:`WEIGHTS`, and that of their deviations from the ``centre`` at most ``most`` steps of
+    the lattice of ``totals``, whose smallest size is ``least``. ``whole`` is the mean of all rows,
+    and the deviation of its noise.
+    """
+
+    lattice: Lattice
+    status: Status
+    centre: int
+    totals: Lattice
+    least: int
+    rows: int
+    most: int
+    power: Power
+    whole: tuple[float, float]
+
+    @property
+    def useful(self) -> bool:
+        """Groups of persons always answer together."""
+        return True
+
+    def ask(self, column: str | None, kind: Literal["sum", "count"]) -> Read[Any]:
+        """Read the clipped sum of what persons have in a group, by their weights."""
+        limits = self.most * self.totals.step, self.rows * WEIGHTS.step
+        across = Across(self.power, limits)
+        rule = RecordRule(kind, lattice=self.lattice, centre=self.centre, across=across)
+        if kind == "sum":
+            return Read(column, self.totals, ClippedSum(-self.most, self.most), rule=rule)
+        return Read(column, WEIGHTS, ClippedSum(0, self.rows), rule=rule)
+
+
+def find_person_pool(
+    wider: int, column: str | None, lattice: Lattice, event: Event, groups: int
+) -> Steps[PersonPool]:
+    """[pooled.11], [pooled.12] Find a centre and limits for so many groups of persons."""
+    split = BudgetSplit(event)
+    here = Setting(column, lattice, split, rule=RecordRule("mean"))
+    counted = yield from read(here.ask(Count()))
+    share = split.share(split.part_for(_COUNT, "noise"))
+    n0, _ = yield from draw_count(split, counted.count, share, "persons")  # [pooled.11]
+    needed = (_PERSONS / max(n0 * float(split.scale), 1.0)) ** split.power
+    part = Fraction(round(1024 * min(max(_WHOLE[0], needed), _WHOLE[1])), 1024)
+    whole = yield from mean_of_persons(
+        wider, column, lattice, event.part(part), ClusterOption("clip")
+    )
+    split.left -= split.total * part
+    model = whole.error_model
+    assert isinstance(model, RatioErrorModel)
+    centre = min(max(round(model.value / Fraction(lattice.step)), lattice.first), lattice.last)
+
+    totals = lattice_of_totals(lattice, wider)
+    across = Across(split.power)
+    numbers = RecordRule("count", lattice=lattice, across=across)
+    deviations = RecordRule("sum", lattice=lattice, centre=centre, across=across)
+    near = model.total.outside
+    floor = max(1, round(lattice.floor * (lattice.step / totals.step)))
+    if near is not None:
+        floor = max(floor, near.radii[0] >> _NEARER)
+    row = round(1 / WEIGHTS.step)
+    ends = (row, WEIGHTS.last), (floor, totals.last)
+    grids = [RadiusGrid.between(*each, SIZE_PARTS) for each in ends]
+    sizes, away = yield from read_both(
+        Read(column, WEIGHTS, Cells(0, grids[0].radii), rule=numbers),
+        Read(column, totals, Cells(0, grids[1].radii), rule=deviations),
+    )
+    beyond = _beyond(split, n0, groups)
+    rows = yield from _limit(split, sizes, grids[0], beyond, "most rows", WEIGHTS)
+    most = yield from _limit(split, away, grids[1], beyond, "most deviations", totals)
+    least = grids[1].radii[1]
+    noise = math.sqrt(model.total.noise.variance) * totals.step / sum_of_sizes(model.rows)
+    known = float(model.value), noise
+    return PersonPool(lattice, whole.status, centre, totals, least, rows, most, split.power, known)
+
+
+def _beyond(split: BudgetSplit, persons: int, groups: int) -> int:
+    """[pooled.12] How many persons may be beyond a limit.
+
+    The noise of so many sums of groups grows with the limit as fast as what it takes off persons
+    shrinks.
+    """
+    least, most = (float(part) * max(persons, 1) for part in _PARTS)
+    return max(round(min(max(least, _BEYOND * groups / float(split.scale)), most)), 1)
+
+
+def _limit(
+    split: BudgetSplit,
+    cells: CellSummary,
+    grid: RadiusGrid,
+    target: int,
+    label: str,
+    lattice: Lattice,
+) -> Steps[int]:
+    """[pooled.12] A norm that hardly more than so many persons exceed, as in [people.11]."""
+    radii = grid.radii[1:]
+    beyond = tuple(max(number - target, 0) for number in cells.above_many(radii))
+    strength = min(max(_LEAST, _SURE / (target * float(split.scale))), _LARGEST)
+    share = split.share(split.part_for(strength, "range"))
+    grid = RadiusGrid(radii, grid.indices[1:])
+    mechanism = split.spend(RadiusDraw.of((beyond,), grid, share, tilt=_TILT))
+
+    def words(drawn: tuple[int, ...]) -> str:
+        return f"hardly more than {target:,} persons have more: {lattice.words(radii[drawn[0]])}"
+
+    (chosen,) = yield from draw(label, mechanism, words)
+    return radii[chosen]
+
+
+def mean_in_person_pool(
+    column: str | None, pool: PersonPool, event: Event, _: object
+) -> Steps[ScalarEstimate]:
+    """[pooled.13] The mean of a group, of which every draw costs what it costs in all groups."""
+    split = BudgetSplit(event)
+    weights, deviations = yield from read_both(pool.ask(column, "count"), pool.ask(column, "sum"))
+    share = split.share(_ROWS)
+    mechanism = split.spend(add_noise((weights.total,), share, sensitivity=pool.rows))
+    (rows,) = yield from draw("rows", mechanism, lambda drawn: WEIGHTS.words(drawn[0]))
+    final = split.spend(add_noise((deviations.total,), split.rest(), sensitivity=pool.most))
+    (total,) = yield from draw("total", final, lambda drawn: pool.totals.words(drawn[0]))
+    noise, rows_noise = NoisyTerm(final.noise[0], 1.0), NoisyTerm(mechanism.noise[0], 1.0)
+    limits = pool.rows, pool.most
+    error_model = PersonGroupErrorModel(
+        pool.lattice, pool.totals, pool.centre, limits, rows, total, rows_noise, noise, pool.whole
+    )
+    return ScalarEstimate(error_model.value, error_model, _status(pool, error_model))
+
+
+def _status(pool: PersonPool, error_model: PersonGroupErrorModel) -> Status:
+    if pool.status.code not in USABLE:
+        return pool.status
+    return ONE_VALUE if pool.most <= pool.least else error_model.status
+
+
+def shrunk_persons(pool: PersonPool, estimates: Sequence[Any]) -> list[Any]:
+    """[pooled.14] Return the estimates of all groups, shrunk: post-processing of releases."""
+    models: list[PersonGroupErrorModel] = [each.error_model for each in estimates]
+    rows = sum(max(model.weight_of_rows, 0.0) for model in models)
+    overall = pool.lattice.value(pool.centre)
+    noise = 0.0
+    if rows > 0:
+        overall += sum(model.deviations for model in models) / rows
+        noise = math.hypot(*(model.noise_of_sum for model in models)) / rows
+    clear = [model for model in models if model.clear]
+    towards, weights = overall, np.zeros(len(models))
+    if len(clear) >= _FEWEST:
+        values = np.array([model.unshrunk for model in clear])
+        deviations = np.array([model.deviation for model in clear])
+        towards, common = in_common(values, deviations, np.zeros(len(clear)))
+        noises = np.array([model.own_noise for model in models])
+        weights = weights_of_own(common, noises)
+    moved = []
+    for estimate, model, weight in zip(estimates, models, weights.tolist(), strict=True):
+        known = replace(model, overall=(overall, noise), towards=towards, weight=weight)
+        status = _status(pool, known)
+        moved.append(replace(estimate, value=known.value, error_model=known, status=status))
+    return moved
+
+
+@functools.lru_cache(maxsize=64)
+def _reaches(noise: Noise, of_rows: Noise, alpha: float) -> tuple[Floats, Floats]:
+    """Quotients x, and what the one noise less x times the other exceeds alpha / 2 of the time."""
+    unit = math.sqrt(noise.variance / of_rows.variance)
+    x = unit * np.concatenate([[0.0], 2.0 ** (np.arange(4 * -_OCTAVES[0], 4 * _OCTAVES[1]) / 4)])
+    sums = (Reach(noise_parts(((noise, 1.0), (of_rows, each)))) for each in x.tolist())
+    reach = np.array([each.bound(alpha / 2) for each in sums])
+    return np.concatenate([-x[:0:-1], x]), np.concatenate([reach[:0:-1], reach])
+
+
+def quotient_between(
+    total: int, rows: int, noise: Noise, of_rows: Noise, alpha: float
+) -> tuple[float, float] | None:
+    """[pooled.15] Return ends of a quotient of sums, given both with their noise (Fieller 1954).
+
+    ``None``: it may be anything.
+    """
+    x, reach = _reaches(noise, of_rows, alpha)
+    above, below = x * rows - total - reach, total - x * rows - reach
+    if above[-1] <= 0 or below[0] <= 0 or above[0] > 0 or below[-1] > 0:
+        return None
+    last, first = int(np.flatnonzero(above <= 0)[-1]), int(np.flatnonzero(below <= 0)[0])
+    upper = np.interp(0.0, above[last : last + 2], x[last : last + 2])
+    lower = np.interp(0.0, -below[first - 1 : first + 1], x[first - 1 : first + 1])
+    return float(lower), float(upper)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonGroupErrorModel:
+    """The mean of one of many groups of persons with all their rows.
+
+    ``rows`` is the noisy sum of the weights of its rows, in steps of :data:`WEIGHTS`, and ``total``
+    that of their deviations from the ``centre``, in steps of ``totals``; of a person all groups
+    together have at most the ``limits`` of both, in the same steps. ``whole`` is the mean of all
+    rows of all groups, and ``overall`` that of the weighted ones, each with the deviation of its
+    noise. A mean that is shrunk moves ``towards`` another, to a ``weight`` of its own.
+
+    Notes
+    -----
+    The interval covers all noise, and what the weights do to a group: at most three times what
+    they do to all groups together, which is known from ``whole`` and ``overall`` [pooled.15].
+    """
+
+    lattice: Lattice
+    totals: Lattice
+    centre: int
+    limits: tuple[int, int]
+    rows: int
+    total: int
+    rows_noise: NoisyTerm
+    noise: NoisyTerm
+    whole: tuple[float, float]
+    overall: tuple[float, float] | None = None
+    towards: float = 0.0
+    weight: float = 1.0
+
+    @property
+    def weight_of_rows(self) -> float:
+        """The noisy sum of the weights of all rows."""
+        return self.rows * WEIGHTS.step
+
+    @property
+    def deviations(self) -> float:
+        """The noisy sum of the deviations of all rows, in the unit of the data."""
+        return self.total * self.totals.step
+
+    @property
+    def unshrunk(self) -> float:
+        """[pooled.13] The mean before it was shrunk, as in [people.9]."""
+        rows = Fraction(max(self.rows, 0)) * Fraction(WEIGHTS.step)
+        variance = Fraction(round(self.rows_noise.variance)) * Fraction(WEIGHTS.step) ** 2
+        away = self.total * Fraction(self.totals.step) * rows
+        away /= max(rows**2 + variance, Fraction(1))
+        step = Fraction(self.lattice.step)
+        return float(self.lattice.inside(self.centre + away / step))
+
+    @property
+    def value(self) -> Fraction:
+        own = Fraction(self.unshrunk)
+        return own + (1 - Fraction(self.weight)) * (Fraction(self.towards) - own)
+
+    @property
+    def noise_of_sum(self) -> float:
+        """The standard deviation of the noise of the sum of deviations from the mean."""
+        away = self.unshrunk - self.lattice.value(self.centre)
+        return math.hypot(self.noise_of_total, away * self.noise_of_rows)
+
+    @property
+    def noise_of_total(self) -> float:
+        """That of the sum of deviations from the centre."""
+        return math.sqrt(self.noise.variance) * self.totals.step
+
+    @property
+    def noise_of_rows(self) -> float:
+        """That of the sum of the weights."""
+        return math.sqrt(self.rows_noise.variance) * WEIGHTS.step
+
+    @property
+    def deviation(self) -> float:
+        """[pooled.14] The standard deviation of the noise of the mean, as far as it is small."""
+        return self.noise_of_sum / max(self.weight_of_rows - self.noise_of_rows, 1.0)
+
+    @property
+    def own_noise(self) -> float:
+        """[pooled.14] The standard deviation of the noise, but for that of the number of rows.
+
+        As far as that is large, the mean before it was shrunk is near the centre already.
+        """
+        return self.noise_of_total / max(math.hypot(self.weight_of_rows, self.noise_of_rows), 1.0)
+
+    @property
+    def clear(self) -> bool:
+        """Whether the number of rows is more than its noise."""
+        return self.weight_of_rows > _CLEAR * self.noise_of_rows
+
+    @property
+    def none_seen(self) -> bool:
+        return self.rows_noise.explains(self.rows)
+
+    @property
+    def most(self) -> tuple[float, float]:
+        """The limits on the rows and the deviations of a person, in rows and in the data's unit."""
+        rows, deviations = self.limits
+        return rows * WEIGHTS.step, deviations * self.totals.step
+
+    @property
+    def _typical(self) -> float:
+        """The mean deviation of the rows of who reaches both limits, in the unit of the data."""
+        rows, deviations = self.most
+        return deviations / rows
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        return bounds_in_steps(0, round(self._typical / self.lattice.step))
+
+    @property
+    def status(self) -> Status:
+        """Whether the interval says something of this group."""
+        lower, upper = self.interval(0.95, None)
+        return FEW if upper - lower > _USELESS * self._typical else OK
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        value, lattice = float(self.value), self.lattice
+        quotients = quotient_between(
+            self.total, self.rows, self.noise.noise, self.rows_noise.noise, 1 - level
+        )
+        if quotients is None:
+            return Interval(lattice.lo, lattice.hi)
+        step, centre = self.totals.step / WEIGHTS.step, lattice.value(self.centre)
+        off = self._taken(tail) + lattice.step + self.totals.step
+        lower, upper = (centre + each * step for each in quotients)
+        return Interval(
+            min(max(lower - off, lattice.lo), value), max(min(upper + off, lattice.hi), value)
+        )
+
+    def _taken(self, tail: float | None) -> float:
+        """[pooled.15] How far the weights of persons may move the mean of a group."""
+        if tail is None or self.overall is None:
+            return 0.0
+        seen = abs(self.overall[0] - self.whole[0])
+        return TIMES * (seen + math.hypot(self.whole[1], self.overall[1]))
+
+    @property
+    def condition(self) -> str:
+        return (
+            f"assumes that limits on persons move a group at most {TIMES} times as far as all rows"
+        )
+
+    def assumption(self, tail: float | None) -> str:
+        rows, deviations = self.most
+        about = (
+            f"a person counts with less weight if they have more than {rows:,.6g} rows, or "
+            f"deviations of more than {deviations:,.6g}, in all groups together"
+        )
+        if tail is None:
+            return f"interval(tail=None) is for the weighted mean: {about}; it covers all noise."
+        return (
+            f"interval() covers all noise, and what the limits do: {about}. It assumes that this "
+            f"moves the mean of a group at most {TIMES} times as far as that of all rows, which is "
+            "known from releases. No released number of this group can check that."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        shrunk = {} if self.overall is None else {"towards": self.towards, "weight": self.weight}
+        rows, deviations = self.most
+        return {
+            "centre": self.lattice.value(self.centre),
+            "most_rows": rows,
+            "most_deviations": deviations,
+            "rows": self.weight_of_rows,
+            "noise_sd": self.deviation,
+            "unshrunk": self.unshrunk,
+            **shrunk,
+        }
