@@ -130,21 +130,25 @@ class Asked(NamedTuple):
                     or "none is left"
                 )
             )
-        parts = {"rows": _ROWS}
+        parts: dict[str, int] = {}
         for name in numbers:
             parts[f"values {name}"] = _VALUES
             if kinds[name] == "number":
                 parts[f"quartiles {name}"] = _QUARTILES
-        more = len(numbers) * _MEAN + len(labels) * (_KEYS + _COUNTS)
-        whole = sum(parts.values()) + more
+        others = [*parts.values(), *[_MEAN] * len(numbers), *[_KEYS, _COUNTS] * len(labels)]
+        whole = _ROWS + sum(others)
         plain = pure(cost.amount) if cost.approximate else cost
 
-        def share(part: int) -> Budget:
-            return plain.part(
-                rounded_down(Fraction(part, whole) * plain.amount, AMOUNT_UNITS) / plain.amount
-            )
+        def amount(part: int) -> Fraction:
+            return rounded_down(Fraction(part, whole) * plain.amount, AMOUNT_UNITS)
 
-        queries = {each: _query(each, share(part)) for each, part in parts.items()}
+        def share(part: int) -> Budget:
+            return plain.part(amount(part) / plain.amount)
+
+        # The number of rows has what rounding left, so that the whole is charged and no more.
+        rows = plain.amount - sum(map(amount, others))
+        queries = {"rows": _query("rows", plain.part(rows / plain.amount))}
+        queries |= {each: _query(each, share(part)) for each, part in parts.items()}
         means, counts = dict.fromkeys(numbers, share(_MEAN)), share(_COUNTS)
         draws = {
             name: (
