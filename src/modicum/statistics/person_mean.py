@@ -69,7 +69,7 @@ from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 
 _COUNT = Fraction(1, 50)
-_MANY = 800  # persons per unit of noise, with budget for more than one total
+_MANY = 2000  # persons per unit of noise, with budget for more than one total
 _BITS = (24, 16, 8)  # of the centre's grid: the most that the persons can carry
 NO_SIZES = Status(
     "few_records",
@@ -81,7 +81,7 @@ SIZES_AT_END = Status(
 _SPARE = 150  # persons
 _MOST_FOR_CENTRE = 0.16
 _LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.16, 0.35  # strengths
-_LEAST_CENTRE, _ROUGH = 1 / 512, 1.2
+_LEAST_CENTRE, _ROWS, _ROUGH = 1 / 512, 1.4, 1.2
 _TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
 _MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 _SURER, _AGAIN = 0.05, 0.1  # strengths
@@ -124,12 +124,12 @@ class PeopleSchedule:
         few = math.pow(expected, -0.4)
         sizes = more * min(0.08, max(_LEAST, few, 160 / expected))
         radius = more * min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
-        rough = more * min(0.08, _ROUGH * few)
+        rows, rough = (more * min(0.08, each * few) for each in (_ROWS, _ROUGH))
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
             bits,
             _for_radius(split, sizes, _power(sizes * expected, sizes_span)),
-            rough,
+            rows,
             _for_radius(
                 split, radius, _power(radius * expected, span), shape_share(split, expected)
             ),
