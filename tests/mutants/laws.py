@@ -229,6 +229,14 @@ FAULTS = (
         _WHOLE,
     ),
     Fault(
+        "people-pair-quiet",
+        "The number of all rows and a rough total have 30 % too little noise.",
+        "statistics/person_mean.py:_both_sums",
+        "sensitivity=2 * reach * most",
+        "sensitivity=max(1, 14 * reach * most // 10)",
+        _WHOLE,
+    ),
+    Fault(
         "sizes-widened-by-the-true-number",
         "A radius is wider if somebody is in fact beyond it.",
         "statistics/bounds.py:find_radius",

@@ -13,7 +13,10 @@ import modicum as mo
 from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import LaplaceNoise
+from modicum.mechanisms.noise_sums import sum_tail
 from modicum.privacy.event import PureDP
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.persons import SIZES, find_groups
 
 UNIT = mo.unit_of("who")
@@ -397,3 +400,27 @@ def test_a_key_tells_a_number_of_groups_that_is_given_from_one_that_is_found(tmp
     assert first[0].groups_found == again[0].groups_found == 1
     with pytest.raises(mo.KeyReusedError):
         guarded.group_by("place", keys=[0, 1, 2], max_groups=1).count(epsilon=10)
+
+
+def test_rows_and_a_rough_total_in_one_draw_are_as_noisy_as_is_said() -> None:
+    """[people.7] Its two noises, halved and added, have half of the variance of one by itself."""
+    sizes = CLINIC.groupby("who").size().to_numpy()
+    squares, alone = [], []
+    for seed in range(150):
+        found = curator(CLINIC, f"both {seed}").mean("x", within=(0, 200), epsilon=1)
+        rows, drawn = found.error_model.rows, found.transcript[-2]
+        assert drawn.label == "rows and rough total"
+        off = rows.noisy - np.minimum(sizes, rows.hi).sum()
+        squares.append(off**2 / rows.noise.variance)
+        cost = float(drawn.event.epsilon)
+        alone.append(rows.noise.variance / (2 * (rows.hi / (cost / 2)) ** 2))
+    assert np.mean(squares) == pytest.approx(1, abs=0.4)
+    assert alone == pytest.approx([0.5] * len(alone), rel=1e-3)
+
+
+@pytest.mark.parametrize("alpha", [0.09, 0.045, 0.0045, 1e-5])
+def test_the_tail_of_two_noises_halved_is_no_heavier_than_is_said(alpha: float) -> None:
+    """[people.7] (1 + t) e^(-2t), beside the Laplace distribution with the same variance."""
+    noise = LaplaceNoise(Fraction(1000))
+    bound = NoisyTerm(noise, 0.5**0.5).bound(alpha)
+    assert 2 * sum_tail(noise, ((0.5, 1), (0.5, 1)), bound) <= alpha * 1.02

@@ -399,7 +399,7 @@ Way = Literal["none", "radii", "range"]
 _SURE = 50  # times: an atom at home is missed more seldom
 _SLOPE = 40  # a radius weighs e^(1/40) times what the next smaller one does
 _TARGET = 0.4  # of the records, outside the radius
-_ATOM = 0.7  # if more of the records are elsewhere, home is no atom
+ATOM = 0.7  # if more of the records are elsewhere, home is no atom
 # A count of so many noise scales needs no second one; one of so few, unless that may bring radii.
 _CLEAR, _DOUBT = 5.0, 1.5
 _KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
@@ -458,18 +458,21 @@ class Atom:
         return APART if self.found > _CLEAR * self.noise else OK
 
 
-def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
+def find_home(
+    here: Setting, records: RecordSummary, n0: int, *, again: bool = False
+) -> Steps[Home]:
     """[mean.2] A radius about home, in quarter octaves, with about 40 % of the records outside.
 
     If home is an atom, all radii up to the next records are equally good. A radius weighs e^(1/40)
     times what the next smaller one does, so all together 40 times the widest, and home at least 50
     times that: an atom is missed less than once in 50. The finer the radii, the better is one of
-    them for data without an atom, which may be close together.
+    them for data without an atom, which may be close together. ``again``: most records are known to
+    be elsewhere, so home has no such weight.
     """
     home = home_of(here.lattice)
     reach = max(reach_from(here.lattice, home), 1)
     radii = RadiusGrid.between(1, reach, 4).radii
-    favour = math.ceil(_SLOPE * math.log(_SURE * _SLOPE))
+    favour = 1 - len(radii) if again else math.ceil(_SLOPE * math.log(_SURE * _SLOPE))
     grid = RadiusGrid(radii, (-favour, *range(len(radii) - 2, -1, -1)))
     # An eighth of a median's subsample is enough for a radius this coarse.
     level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
@@ -491,7 +494,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
         radius = here.lattice.words(grid.radii[drawn[0]])
         return f"about half of the records are within {radius} of {here.lattice.words(home)}"
 
-    (chosen,) = yield from draw("home", mechanism, words)
+    (chosen,) = yield from draw("home, again" if again else "home", mechanism, words)
     return Home(home, grid.radii[chosen])
 
 
@@ -507,7 +510,7 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     strength = max(0.01, 30 / expected)
     number, _ = yield from count_some(here, atom.elsewhere, strength, "records elsewhere")
     found = float(number)
-    if found > _ATOM * n0:
+    if found > ATOM * n0:
         return atom
     hope = found * scale + _HOPE / strength
     sure = found * strength * scale

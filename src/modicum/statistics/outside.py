@@ -221,12 +221,15 @@ class Outside:
         number = self.seen[0] if self.seen else 0.0
         return math.log(max(number * self.eta * index / self.power, math.e))
 
-    def wider(self) -> float:
-        """[sum.3] Octaves of a wider radius, whose noise is worth the clipping of a heavy tail."""
+    def wider(self, light: float = _LIGHT) -> float:
+        """[sum.3] Octaves of a wider radius, whose noise is worth the clipping of a heavy tail.
+
+        From the index ``light`` on there are none.
+        """
         index = self.index()
         if index is None:
             return 0.0
-        heavy = min(1.0, max(0.0, (_LIGHT - index) / (_LIGHT - _HEAVY)))
+        heavy = min(1.0, max(0.0, (light - index) / (light - _HEAVY)))
         return _WIDER * heavy * max(0.0, (self.power - 2) / (STEEP - 2))
 
     def wider_for(self, strength: float) -> float:

@@ -6,9 +6,9 @@ Rows are never dropped: a person's r_i and m_i are clipped, and few persons' are
 
 [people.3] count    a noisy number of persons drives the schedule;
 [people.4] centre   c, a private median of the persons' means;
-[people.5] sizes    M, with noise on the scale of a number of rows that few persons exceed;
+[people.5] sizes    a number of rows that few persons exceed: M's noise is on that scale;
 [people.6] radius   a size of r_i that few persons exceed;
-[people.7] rough    R, with little of the budget: c moves to about the mean;
+[people.7] rough    M and R, in one draw with little of the budget: c moves to about the mean;
 [people.8] final    R about the new centre, with all the rest.
 
 What is left of R is next to nothing, so the noise in M hardly matters.
@@ -27,7 +27,7 @@ from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import WIDEST, Lattice
-from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.event import Event
@@ -35,6 +35,7 @@ from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import (
+    ATOM,
     Setting,
     count_outside,
     count_some,
@@ -80,12 +81,14 @@ SIZES_AT_END = Status(
 _SPARE = 150  # persons
 _MOST_FOR_CENTRE = 0.16
 _LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.16, 0.35  # strengths
-_LEAST_CENTRE, _ROUGH = 1 / 512, 1.4
+_LEAST_CENTRE, _ROWS, _ROUGH = 1 / 512, 1.4, 1.2
 _TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
 _MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 _SURER, _AGAIN = 0.05, 0.1  # strengths
 _MOST_UNSURE, _MOST_FOR_SIZES = 0.5, 0.12
 _CLEAR = 4  # deviations of the noise
+_LIGHT = 1.8  # index from which on a radius is not widened: c moves towards the far deviations
+_HALF = 2  # a rough total needs less than the radius of the last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,12 @@ class PeopleSchedule:
         few = math.pow(expected, -0.4)
         sizes = more * min(0.08, max(_LEAST, few, 160 / expected))
         radius = more * min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
-        rough = more * min(0.08, _ROUGH * few)
+        rows, rough = (more * min(0.08, each * few) for each in (_ROWS, _ROUGH))
         return cls(
             split.part_for(centre, "subsample") if centre else Fraction(0),
             bits,
             _for_radius(split, sizes, _power(sizes * expected, sizes_span)),
-            rough,
+            rows,
             _for_radius(
                 split, radius, _power(radius * expected, span), shape_share(split, expected)
             ),
@@ -229,22 +232,27 @@ def centred_ratio(
     centre = yield from find_centre(  # [people.4]
         parts.means, records, n0, share=schedule.centre, bits=schedule.bits
     )
-    rows = yield from _sum_of_sizes(parts, cells, schedule, counted)
-    here = parts.about(centre, rows.hi)
-    outside = yield from _size_of_deviations(here, schedule, n0, parts.records)
+    sizes = yield from _clipped_size(parts, cells, schedule)
+    most = max(1, sizes.reach_of(0))
+    together = parts.sizes.counts and schedule.rough > 0
+    noisy = None if together else (yield from _sum_of_sizes(parts, schedule, most))  # [people.5]
+    here = parts.about(centre, most)
     totals = here.lattice
+    outside = yield from _size_of_deviations(here, schedule, n0, parts.records)
     reach = totals.last if outside is None else max(1, outside.reach_of(0))
 
-    part = schedule.rough if rows.whole else _for_rough(split, rows)
-    if part:
-        rough, noise = yield from _total(here, reach, split.share(part), "rough total")
-        if rows.whole:
-            rough = round(_more_than_noise(rough, noise) * rough)
+    rough = None
+    if noisy is None:
+        nearer = max(1, reach // _HALF)
+        noisy, rough = yield from _both_sums(parts, here, most, nearer, 2 * schedule.rough)
+    rows = _about_sizes(parts, sizes, noisy, counted)
+    if not rows.whole:
+        share = split.share(_for_rough(split, rows))
+        rough, _ = yield from _total(here, reach, share, "rough total")
+    if rough is not None:
         shift = share_of_rows(rough, rows) * steps_of(lattice, totals, rows)
         centre = min(max(centre + round(shift), lattice.first), lattice.last)
-    total = yield from _total(
-        parts.about(centre, rows.hi), reach, split.rest(), "total"
-    )  # [people.8]
+    total = yield from _total(parts.about(centre, most), reach, split.rest(), "total")  # [people.8]
     final = SumErrorModel(totals, -reach, reach, *total, *counted, outside)
     error_model = RatioErrorModel(lattice, centre, final, rows)
     status = error_model.judged(schedule.centre > 0)
@@ -293,31 +301,85 @@ def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction
     return Fraction(totals.step) / (Fraction(lattice.step) * Fraction(rows.lattice.step))
 
 
-def _sum_of_sizes(
-    parts: RatioParts, cells: CellSummary, schedule: PeopleSchedule, counted: tuple[int, NoisyTerm]
-) -> Steps[SumErrorModel]:
-    """[people.5], [ratio.4] The sum of all sizes, clipped to one that few exceed."""
-    sizes, split, half = parts.sizes, parts.sizes.split, parts.half
+def _strength_of_sizes(parts: RatioParts, schedule: PeopleSchedule, most: int) -> float:
+    half = parts.half
+    return schedule.rows if half is None else _for_sizes(parts.sizes.split, most, *half)
+
+
+def _clipped_size(
+    parts: RatioParts, cells: CellSummary, schedule: PeopleSchedule
+) -> Steps[Outside]:
+    """[people.5], [ratio.4] A size that few exceed."""
     radii = parts.grid.radii
 
-    def strength(most: int) -> float:
-        return schedule.rows if half is None else _for_sizes(split, most, *half)
-
     def wider(outside: Outside) -> float:
-        return outside.wider_for(strength(outside.radii[0]))
+        return outside.wider_for(_strength_of_sizes(parts, schedule, outside.radii[0]))
 
     outside, _ = yield from find_radius(
-        sizes, cells, schedule.sizes, radii[-1], half, least=radii[1], label="sizes", wider=wider
-    )
-    most = max(1, outside.reach_of(0))
-    least = -most if sizes.lattice.first < 0 else 0
+        parts.sizes, cells, schedule.sizes, radii[-1], parts.half,
+        least=radii[1], label="sizes", wider=wider,
+    )  # fmt: skip
+    return outside
+
+
+def _sum_of_sizes(
+    parts: RatioParts, schedule: PeopleSchedule, most: int
+) -> Steps[tuple[int, NoisyTerm]]:
+    """[people.5], [ratio.4] The sum of all sizes, clipped to one that few exceed."""
+    sizes, split = parts.sizes, parts.sizes.split
+    least = _least_size(parts, most)
     clipped = yield from read(sizes.ask(ClippedSum(least, most)))
-    share = split.share(split.part_for(strength(most), "noise"))
+    share = split.share(split.part_for(_strength_of_sizes(parts, schedule, most), "noise"))
     mechanism = split.spend(add_noise((clipped.total,), share, sensitivity=most))
     (noisy,) = yield from draw(parts.sums, mechanism)
+    return noisy, NoisyTerm(mechanism.noise[0], 1.0)
+
+
+def _least_size(parts: RatioParts, most: int) -> int:
+    return -most if parts.sizes.lattice.first < 0 else 0
+
+
+def _both_sums(
+    parts: RatioParts, here: Setting, most: int, reach: int, part: Fraction
+) -> Steps[tuple[tuple[int, NoisyTerm], int]]:
+    """[people.7] The number of all rows, and a rough total that is worth following, in one draw.
+
+    With r in ±C and m in [0, D], a person adds D r + C m to one sum and D r - C m to another, which
+    are at most 2 C D in size together. Half of the sum of the two, over D, and half of their
+    difference, over C, have half of the variance of two totals that are drawn one by one.
+    """
+    split = here.split
+    rows, clipped = yield from read_both(
+        parts.sizes.ask(ClippedSum(0, most)), here.ask(ClippedSum(-reach, reach))
+    )
+    pair = most * clipped.total + reach * rows.total, most * clipped.total - reach * rows.total
+    mechanism = split.spend(add_noise(pair, split.share(part), sensitivity=2 * reach * most))
+
+    def parted(drawn: tuple[int, ...]) -> tuple[int, int]:
+        one, two = drawn
+        return round(Fraction(one - two, 2 * reach)), round(Fraction(one + two, 2 * most))
+
+    def words(drawn: tuple[int, ...]) -> str:
+        number, total = parted(drawn)
+        return f"{number:,} {parts.sums}, and a total of {here.lattice.words(total)}"
+
+    number, total = parted((yield from draw(f"{parts.sums} and rough total", mechanism, words)))
+    halved = math.sqrt(0.5)
+    rough = NoisyTerm(mechanism.noise[0], halved / most)
+    total = round(_more_than_noise(total, rough) * total)
+    return (number, NoisyTerm(mechanism.noise[0], halved / reach)), total
+
+
+def _about_sizes(
+    parts: RatioParts,
+    outside: Outside,
+    drawn: tuple[int, NoisyTerm],
+    counted: tuple[int, NoisyTerm],
+) -> SumErrorModel:
+    """Put together what is known of the sum of all sizes."""
+    sizes, most, (noisy, noise) = parts.sizes, max(1, outside.reach_of(0)), drawn
     outside = replace(outside, others=float(max(counted[0], 1)))
-    noise = NoisyTerm(mechanism.noise[0], 1.0)
-    whole = sizes.counts
+    least, whole = _least_size(parts, most), sizes.counts
     return SumErrorModel(sizes.lattice, least, most, noisy, noise, *counted, outside, whole=whole)
 
 
@@ -334,31 +396,51 @@ def _size_of_deviations(
     seen = None
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
         home = yield from find_home(here, records, n0)
+        if not home.radius:
+            counted = yield from _count_elsewhere(here, away, n0, called)
+            if counted[0] > ATOM * n0:
+                home = yield from find_home(here, records, n0, again=True)
+            else:  # most persons are at the centre: it is the others that have to speak
+                radius = yield from _for_others(here, away, schedule.radius, counted, called)
         if home.radius:
             seen = (home.part(n0), home.radius)
             radius = schedule.radius.outweighed(seen, split, lattice.floor, lattice.last)
             if radius.shape:
                 radius, shaped = yield from look_at_tail(here, records, radius, 0, n0)
                 seen = shaped or seen
-        else:  # most persons are at the centre: it is the others that have to speak
-            radius = yield from _for_others(here, away, schedule.radius, n0, called)
     if radius is None:
         return None
     least = lattice.floor
-    outside, elsewhere = yield from find_radius(here, away, radius, lattice.last, seen, least=least)
+
+    def wider(outside: Outside) -> float:
+        return outside.wider(_LIGHT) if called == "persons" else outside.wider()
+
+    outside, elsewhere = yield from find_radius(
+        here, away, radius, lattice.last, seen, least=least, wider=wider
+    )
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
         outside = yield from count_outside(here, outside, elsewhere, n0)
     return outside
 
 
+def _count_elsewhere(
+    here: Setting, away: CellSummary, n0: int, called: str
+) -> Steps[tuple[int, Noise]]:
+    """[people.6] A noisy number of records that are not at the centre."""
+    least = _LEAST if called == "persons" else _SURER
+    strength = max(least, 30 / expected_records(here.split, n0))
+    return (yield from count_some(here, _elsewhere(away), strength, f"{called} elsewhere"))
+
+
+def _elsewhere(away: CellSummary) -> int:
+    return away.above(0) + away.below(0)
+
+
 def _for_others(
-    here: Setting, away: CellSummary, radius: Schedule, n0: int, called: str
+    here: Setting, away: CellSummary, radius: Schedule, counted: tuple[int, Noise], called: str
 ) -> Steps[Schedule | None]:
     """[people.6] A radius for the records not at the centre; ``None``: they are too few."""
-    elsewhere, persons = away.above(0) + away.below(0), called == "persons"
-    label = f"{called} elsewhere"
-    strength = max(_LEAST if persons else _SURER, 30 / expected_records(here.split, n0))
-    found, noise = yield from count_some(here, elsewhere, strength, label)
+    persons, (found, noise) = called == "persons", counted
     sure = found if persons else found - noise.variance**0.5
     others, span = sure * float(here.split.scale), math.log(here.lattice.last)
     strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
@@ -369,7 +451,8 @@ def _for_others(
     if found > _CLEAR * noise.variance**0.5:
         return None  # they are too few to tell where they are
     if not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
-        found, noise = yield from count_some(here, elsewhere, _AGAIN, f"{label}, again")
+        label = f"{called} elsewhere, again"
+        found, noise = yield from count_some(here, _elsewhere(away), _AGAIN, label)
         if found > _CLEAR * noise.variance**0.5:
             return None
     return radius
