@@ -132,7 +132,8 @@ def in_found_range(
         status = TOO_LARGE if found.top > math.log2(lattice.hi) else answer.status
         status = NOTHING if status in {FEW, APART} else status
     if status.code in USABLE:
-        left_out = _left_out(answer.error_model, lattice, found)
+        # What many groups find together is no answer, and has no error model.
+        left_out = _left_out(getattr(answer, "error_model", None), lattice, found)
         status = status if left_out.ok else left_out
     return replace(answer, lattice=lattice, status=status)  # type: ignore[type-var]
 
@@ -154,7 +155,7 @@ def _beyond(number: int) -> Status:
     return BEYOND.filled(number=f"{number:,}")
 
 
-def _left_out(error_model: ErrorModel, lattice: Lattice, found: _Found) -> Status:
+def _left_out(error_model: ErrorModel | None, lattice: Lattice, found: _Found) -> Status:
     """What to say of an answer of clipped values that leaves out a group, or takes it for nearer.
 
     Bounds within the first range do not hold a group beyond it. Those that reach the end of a range
