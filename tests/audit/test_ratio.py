@@ -1,5 +1,6 @@
 """Ratios and weighted means: the exact loss of whole releases on small tables, one row apart."""
 
+import functools
 import itertools
 import math
 
@@ -15,17 +16,21 @@ LARGE = [(8.0, 2.0**200), (-8.0, 2.0**-200)]
 FEW = POINTS[:1] + POINTS[3:4]
 
 
-def table(rows) -> pd.DataFrame:
-    return pd.DataFrame(list(rows), columns=["x", "w"], dtype=float)
-
-
 def pairs_of(points, records):
-    """All tables of up to so many rows less one, and the same with one row more."""
+    """All tables of up to so many rows less one, and the same with one row more.
+
+    Equal tables are one object, which an audit opens once.
+    """
+
+    @functools.cache
+    def table(*places) -> pd.DataFrame:
+        return pd.DataFrame([points[i] for i in places], columns=["x", "w"], dtype=float)
+
     return [
-        (table(rows), table((*rows, one)))
+        (table(*places), table(*sorted((*places, one))))
         for size in range(records)
-        for rows in itertools.combinations_with_replacement(points, size)
-        for one in points
+        for places in itertools.combinations_with_replacement(range(len(points)), size)
+        for one in range(len(points))
     ]
 
 

@@ -120,6 +120,11 @@ class Subsampled(Stated[T]):
         return () if self.level else self.whole.factors()
 
     @classmethod
+    def telling(cls, mechanisms: Sequence[Subsampled[T]]) -> list[T]:
+        wholes = [mechanism.whole for mechanism in mechanisms]
+        return wholes[0].telling(wholes)
+
+    @classmethod
     def support(cls, mechanisms: Sequence[Subsampled[T]]) -> Support:
         """List the outcomes on all records, whose cuts include those of a sample, and on none."""
         nobody = np.empty(0, dtype=np.int64)
