@@ -127,6 +127,19 @@ def record(text: str) -> dict:
     return json.loads(part[1])
 
 
+@pytest.fixture
+def thin(monkeypatch) -> None:
+    """Pages of fewer points."""
+    monkeypatch.setattr(grids, "_FACTORS", grids._THIN)
+
+
+@pytest.fixture
+def few_runs(thin, monkeypatch) -> None:
+    """Pages of which no error is looked at: every point is made from some releases alone."""
+    monkeypatch.setattr(grids, "_RUNS", 4)
+
+
+@pytest.mark.usefixtures("thin")
 def test_the_page_says_what_plans_say(tmp_path) -> None:
     found = planned("sum")
     text = found.report(tmp_path / "plan.html").read_text("utf-8")
@@ -147,6 +160,7 @@ def test_the_page_says_what_plans_say(tmp_path) -> None:
     assert f"script-src &#39;sha256-{digest}&#39;" in text or f"'sha256-{digest}'" in text
 
 
+@pytest.mark.usefixtures("thin")
 def test_points_that_cannot_be_used_are_not_drawn() -> None:
     found = plan.mean(**WIDE, sd=5e4, n=5000, epsilon=1)
     few = plan.mean(**WIDE, sd=5e4, n=50, epsilon="0.1")
@@ -170,8 +184,8 @@ def test_points_that_cannot_be_used_are_not_drawn() -> None:
         {"sd": 1e250, "n": 1000},
     ],
 )
-def test_ugly_guesses_make_pages(asked, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(grids, "_FACTORS", grids._THIN)
+@pytest.mark.usefixtures("few_runs")
+def test_ugly_guesses_make_pages(asked, tmp_path) -> None:
     found = plan.mean(**asked, epsilon="1/3")
     text = found.report(tmp_path / "plan.html").read_text("utf-8")
     known = record(text)
@@ -198,6 +212,7 @@ def test_nothing_is_computed_for_a_file_that_is_there(tmp_path, monkeypatch, cap
     assert path.read_text() == "mine"
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_the_command_line_writes_the_page(tmp_path, capsys) -> None:
     path = tmp_path / "plan.html"
     words = ["plan", "count", "--rho", "0.5", "--title", "<Our> count", "--report", str(path)]
@@ -231,6 +246,7 @@ def test_every_statistic_with_a_plan_is_tried_here() -> None:
     assert {each.name for each in STATISTICS if each.plan is not None} == set(PLANNED)
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_values_of_the_sliders_are_round_and_hold_the_plan_s() -> None:
     found = planned("count", epsilon="0.37")
     grid = grid_of(found, found.asked)
