@@ -5,6 +5,7 @@ for them, so a test passes or fails by what the code is. ``--fresh-draws`` leave
 they are in processes that a test starts and where a test is marked ``secret_draws``.
 """
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -16,6 +17,17 @@ import pytest
 from modicum.exact import entropy
 
 collect_ignore = [] if find_spec("sklearn") else ["src/modicum/interop/sklearn.py"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among many thousands of tests, which stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,7 +10,11 @@ from tests.docs.pages import Checker, pages, run_page, seeded
 
 SLOW = {
     "start/accuracy",
+    "start/epsilon",
+    "start/notebook",
+    "start/plan",
     "questions/few-rows",
+    "questions/groups",
     "questions/monotone",
     "questions/people",
     "questions/quantiles",
