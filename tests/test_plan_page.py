@@ -68,6 +68,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("few_runs")
 def test_what_is_copied_runs_and_asks_what_was_planned(name, table, capsys) -> None:
     found = planned(name)
     code = found.asked.python(found.budget).replace(AMOUNT, "2.5")
@@ -101,6 +102,7 @@ def test_what_is_copied_runs_and_asks_what_was_planned(name, table, capsys) -> N
         ),
     ],
 )
+@pytest.mark.usefixtures("few_runs")
 def test_who_is_protected_is_copied_too(unit, python, words, table) -> None:
     found = planned("mean", unit=unit, budget=approx(3, "1e-6"), epsilon=None)
     code, command = found.asked.python(found.budget), found.asked.command(found.budget)
@@ -113,6 +115,7 @@ def test_who_is_protected_is_copied_too(unit, python, words, table) -> None:
     assert main(command.replace(AMOUNT, "2.5").split()[1:]) in {0, 3}
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_a_paper_s_algorithm_is_copied_for_a_curator(table) -> None:
     question = mo.papers.kulesza2023.shifted_mean
     found = plan.release(question, within=(0, 120), sd=12, mean=40, n=5000, epsilon=1)
@@ -131,12 +134,6 @@ def record(text: str) -> dict:
 def thin(monkeypatch) -> None:
     """Pages of fewer points."""
     monkeypatch.setattr(grids, "_FACTORS", grids._THIN)
-
-
-@pytest.fixture
-def few_runs(thin, monkeypatch) -> None:
-    """Pages of which no error is looked at: every point is made from some releases alone."""
-    monkeypatch.setattr(grids, "_RUNS", 4)
 
 
 @pytest.mark.usefixtures("thin")
@@ -184,7 +181,7 @@ def test_points_that_cannot_be_used_are_not_drawn() -> None:
         {"sd": 1e250, "n": 1000},
     ],
 )
-@pytest.mark.usefixtures("few_runs")
+@pytest.mark.usefixtures("few_runs", "thin")
 def test_ugly_guesses_make_pages(asked, tmp_path) -> None:
     found = plan.mean(**asked, epsilon="1/3")
     text = found.report(tmp_path / "plan.html").read_text("utf-8")
@@ -195,6 +192,7 @@ def test_ugly_guesses_make_pages(asked, tmp_path) -> None:
     assert known["steps"]["sizes"][-1] == known["sizes"][-1] <= 10**12
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_nothing_is_computed_for_a_file_that_is_there(tmp_path, monkeypatch, capsys) -> None:
     path = tmp_path / "plan.html"
     path.write_text("mine")
@@ -212,7 +210,7 @@ def test_nothing_is_computed_for_a_file_that_is_there(tmp_path, monkeypatch, cap
     assert path.read_text() == "mine"
 
 
-@pytest.mark.usefixtures("few_runs")
+@pytest.mark.usefixtures("few_runs", "thin")
 def test_the_command_line_writes_the_page(tmp_path, capsys) -> None:
     path = tmp_path / "plan.html"
     words = ["plan", "count", "--rho", "0.5", "--title", "<Our> count", "--report", str(path)]
@@ -224,6 +222,7 @@ def test_the_command_line_writes_the_page(tmp_path, capsys) -> None:
     assert "said-odds" not in re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_what_takes_too_long_is_left_out(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(grids, "_SECONDS", -1.0)
     found = planned("mean")
@@ -235,6 +234,7 @@ def test_what_takes_too_long_is_left_out(monkeypatch, tmp_path) -> None:
     assert "left out" in found.report(tmp_path / "plan.html").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_a_plan_is_kept_and_compared_as_before() -> None:
     found = planned("mean")
     assert pickle.loads(pickle.dumps(found)) == found
@@ -246,7 +246,7 @@ def test_every_statistic_with_a_plan_is_tried_here() -> None:
     assert {each.name for each in STATISTICS if each.plan is not None} == set(PLANNED)
 
 
-@pytest.mark.usefixtures("few_runs")
+@pytest.mark.usefixtures("few_runs", "thin")
 def test_values_of_the_sliders_are_round_and_hold_the_plan_s() -> None:
     found = planned("count", epsilon="0.37")
     grid = grid_of(found, found.asked)

@@ -283,6 +283,7 @@ def test_ugly_columns(column, epsilon) -> None:
         assert np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all()
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_plans_are_curves() -> None:
     curve = mo.plan.mean(n=10_000, sd=5, within=(-1e6, 1e6), epsilon=1).curve(epsilon=["0.1", 1])
     ax = curve.plot()

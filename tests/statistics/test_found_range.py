@@ -122,6 +122,7 @@ def test_a_record_far_away_costs_no_more(cost: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.one_in(2)
 def test_powers_of_two_scale_the_answer_bit_for_bit(name: str, cost: dict[str, Any]) -> None:
     """But for a variance, which is in squared units, and a skewness, which has none."""
     power = {"var": 2, "skewness": 0}.get(name, 1)
@@ -444,6 +445,7 @@ def test_powers_of_two_scale_answers_released(name: str) -> None:
     ],
     ids=["zeros", "no rows", "one row", "missing", "infinite", "huge", "tiny"],
 )
+@pytest.mark.one_in(3)
 def test_rows_of_any_size_are_answered(x: np.ndarray, name: str, cost: dict[str, Any]) -> None:
     found = released(name, x, **cost)
     assert "range found" in str(found)
