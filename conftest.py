@@ -6,6 +6,7 @@ they are in processes that a test starts and where a test is marked ``secret_dra
 """
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -14,7 +15,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from modicum.exact import entropy
+# One thread for each process: the processes share the cores already, and small products are many.
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+from modicum.exact import entropy  # noqa: E402 (NumPy looks at the environment once)
 
 collect_ignore = [] if find_spec("sklearn") else ["src/modicum/interop/sklearn.py"]
 
