@@ -157,7 +157,6 @@ WEIGHTS = {
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("values", UGLY)
-@pytest.mark.one_in(3)
 def test_intervals_hold_on_ugly_columns(values: str, weights: str) -> None:
     table = pd.DataFrame({"x": UGLY[values](ROWS), "w": WEIGHTS[weights](ROWS)})
     truth, missed = mean_of(table), 0
