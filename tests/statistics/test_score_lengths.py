@@ -127,7 +127,6 @@ SIDES += [huber_score(2.5), expectile_score(0.8), expectile_score(0.5)]
 
 @pytest.mark.parametrize("score", SIDES, ids=lambda score: f"{score.name} {score.bends}")
 @pytest.mark.parametrize(("centre", "bounds"), [(1, (-15, 17)), (-2, (-5, 5))])
-@pytest.mark.one_in(2)
 def test_moved_lengths_lie_on_either_side_of_the_exact_one(score, centre, bounds) -> None:
     """Above the moved statistic is surely above that of the records, to the table's rounding."""
     t = np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
