@@ -5,6 +5,8 @@ for them, so a test passes or fails by what the code is. ``--fresh-draws`` leave
 they are in processes that a test starts and where a test is marked ``secret_draws``.
 """
 
+import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -13,9 +15,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from modicum.exact import entropy
+# One thread for each process: the processes share the cores already, and small products are many.
+for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+from modicum.exact import entropy  # noqa: E402 (NumPy looks at the environment once)
 
 collect_ignore = [] if find_spec("sklearn") else ["src/modicum/interop/sklearn.py"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage among many thousands of tests, which stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

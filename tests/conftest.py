@@ -4,9 +4,13 @@ Lines that tests want seen in the summary of a run: ``record_property("counted",
 """
 
 from collections import Counter
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
+
+from modicum.plan.solve import Task
+from modicum.privacy.budget import Budget
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -42,6 +46,17 @@ def leave_some_to_the_slow_tests(items: list[pytest.Item]) -> None:
         if cases[test] * 0.6180339887498949 % 1 >= 1 / marker.args[0]:
             item.add_marker("slow")
         cases[test] += 1
+
+
+@pytest.fixture
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans from four synthetic releases, where their words are looked at and not their error."""
+    found = Task.found
+
+    def hasty(task: Task, cost: Budget, rows: int, runs: int, *late: Callable[[], bool]):
+        return found(task, cost, rows, min(runs, 4), *late)
+
+    monkeypatch.setattr(Task, "found", hasty)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -38,6 +38,7 @@ def test_a_plan_predicts_the_error_of_a_regression() -> None:
 
 
 @pytest.mark.parametrize("name", PLANS)
+@pytest.mark.usefixtures("few_runs")
 def test_a_plan_tells_its_kind_of_error(name) -> None:
     make, options = PLANS[name]
     asked = {**WIDE, **options, "sd": [2.0, 1.0], "rho": "0.1"}

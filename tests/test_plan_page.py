@@ -68,6 +68,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("few_runs")
 def test_what_is_copied_runs_and_asks_what_was_planned(name, table, capsys) -> None:
     found = planned(name)
     code = found.asked.python(found.budget).replace(AMOUNT, "2.5")
@@ -101,6 +102,7 @@ def test_what_is_copied_runs_and_asks_what_was_planned(name, table, capsys) -> N
         ),
     ],
 )
+@pytest.mark.usefixtures("few_runs")
 def test_who_is_protected_is_copied_too(unit, python, words, table) -> None:
     found = planned("mean", unit=unit, budget=approx(3, "1e-6"), epsilon=None)
     code, command = found.asked.python(found.budget), found.asked.command(found.budget)
@@ -113,6 +115,7 @@ def test_who_is_protected_is_copied_too(unit, python, words, table) -> None:
     assert main(command.replace(AMOUNT, "2.5").split()[1:]) in {0, 3}
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_a_paper_s_algorithm_is_copied_for_a_curator(table) -> None:
     question = mo.papers.kulesza2023.shifted_mean
     found = plan.release(question, within=(0, 120), sd=12, mean=40, n=5000, epsilon=1)
@@ -127,6 +130,13 @@ def record(text: str) -> dict:
     return json.loads(part[1])
 
 
+@pytest.fixture
+def thin(monkeypatch) -> None:
+    """Pages of fewer points."""
+    monkeypatch.setattr(grids, "_FACTORS", grids._THIN)
+
+
+@pytest.mark.usefixtures("thin")
 def test_the_page_says_what_plans_say(tmp_path) -> None:
     found = planned("sum")
     text = found.report(tmp_path / "plan.html").read_text("utf-8")
@@ -147,6 +157,7 @@ def test_the_page_says_what_plans_say(tmp_path) -> None:
     assert f"script-src &#39;sha256-{digest}&#39;" in text or f"'sha256-{digest}'" in text
 
 
+@pytest.mark.usefixtures("thin")
 def test_points_that_cannot_be_used_are_not_drawn() -> None:
     found = plan.mean(**WIDE, sd=5e4, n=5000, epsilon=1)
     few = plan.mean(**WIDE, sd=5e4, n=50, epsilon="0.1")
@@ -170,8 +181,8 @@ def test_points_that_cannot_be_used_are_not_drawn() -> None:
         {"sd": 1e250, "n": 1000},
     ],
 )
-def test_ugly_guesses_make_pages(asked, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(grids, "_FACTORS", grids._THIN)
+@pytest.mark.usefixtures("few_runs", "thin")
+def test_ugly_guesses_make_pages(asked, tmp_path) -> None:
     found = plan.mean(**asked, epsilon="1/3")
     text = found.report(tmp_path / "plan.html").read_text("utf-8")
     known = record(text)
@@ -181,6 +192,7 @@ def test_ugly_guesses_make_pages(asked, tmp_path, monkeypatch) -> None:
     assert known["steps"]["sizes"][-1] == known["sizes"][-1] <= 10**12
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_nothing_is_computed_for_a_file_that_is_there(tmp_path, monkeypatch, capsys) -> None:
     path = tmp_path / "plan.html"
     path.write_text("mine")
@@ -198,6 +210,7 @@ def test_nothing_is_computed_for_a_file_that_is_there(tmp_path, monkeypatch, cap
     assert path.read_text() == "mine"
 
 
+@pytest.mark.usefixtures("few_runs", "thin")
 def test_the_command_line_writes_the_page(tmp_path, capsys) -> None:
     path = tmp_path / "plan.html"
     words = ["plan", "count", "--rho", "0.5", "--title", "<Our> count", "--report", str(path)]
@@ -209,6 +222,7 @@ def test_the_command_line_writes_the_page(tmp_path, capsys) -> None:
     assert "said-odds" not in re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_what_takes_too_long_is_left_out(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(grids, "_SECONDS", -1.0)
     found = planned("mean")
@@ -220,6 +234,7 @@ def test_what_takes_too_long_is_left_out(monkeypatch, tmp_path) -> None:
     assert "left out" in found.report(tmp_path / "plan.html").read_text("utf-8")
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_a_plan_is_kept_and_compared_as_before() -> None:
     found = planned("mean")
     assert pickle.loads(pickle.dumps(found)) == found
@@ -231,6 +246,7 @@ def test_every_statistic_with_a_plan_is_tried_here() -> None:
     assert {each.name for each in STATISTICS if each.plan is not None} == set(PLANNED)
 
 
+@pytest.mark.usefixtures("few_runs", "thin")
 def test_values_of_the_sliders_are_round_and_hold_the_plan_s() -> None:
     found = planned("count", epsilon="0.37")
     grid = grid_of(found, found.asked)

@@ -47,10 +47,15 @@ QUICK = {
 }
 
 
+# How many outcomes are followed at a draw, beside the counts that lead into every branch.
+FOLLOWED = [(1, 2, 2, 1), pytest.param((2, 4, 3, 2, 1), marks=pytest.mark.slow)]
+
+
 @pytest.mark.parametrize("name", QUICK)
-def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name) -> None:
+@pytest.mark.parametrize("widths", FOLLOWED, ids=str)
+def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name, widths) -> None:
     query, pairs = QUICK[name]
-    report = audit.check(query, pairs)
+    report = audit.check(query, pairs, widths=widths)
     assert report.passed, report
     assert report.used > 0.95
     assert report.drawn == report.claimed

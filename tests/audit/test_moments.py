@@ -81,6 +81,7 @@ def test_two_columns_keep_their_claim(request_) -> None:
     ],
     ids=["first missed", "last missed", "first far", "last far"],
 )
+@pytest.mark.one_in(2)
 def test_columns_that_are_left_out_keep_the_claim(request_, count, values) -> None:
     """With no interval, or with one that misses the rows: by lists of fits, and by products."""
     forced = {"count": ((count,),), **values}

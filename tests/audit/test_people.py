@@ -98,8 +98,17 @@ UNITS = {
 }
 
 
-@pytest.mark.parametrize("rule", UNITS)
-@pytest.mark.parametrize("question", QUESTIONS)
+# Every rule with a count and a sum, and each currency and question with one rule or more.
+SLOW = {("sum, ρ", "mean"), ("sum, ρ", "sum"), ("mean, ε", "two rows"), ("mean, ε", "sum")}
+
+
+@pytest.mark.parametrize(
+    ("question", "rule"),
+    [
+        pytest.param(*each, marks=[pytest.mark.slow] * (each in SLOW))
+        for each in itertools.product(QUESTIONS, UNITS)
+    ],
+)
 def test_a_release_keeps_its_claim_for_a_person(audited, rule, question) -> None:
     unit, query = UNITS[rule], QUESTIONS[question]
     report = audited(for_a_person(query, unit), pairs_of(unit), widths=(2, 3, 2, 1))

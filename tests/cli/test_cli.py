@@ -143,6 +143,7 @@ def test_options_reach_the_release(people: str, capsys: pytest.CaptureFixture[st
     assert record["method"] == "adaptive"
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_an_interval_for_the_population_is_bought(
     people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,12 +223,14 @@ def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]
     ],
 )
 @pytest.mark.one_in(4)
+@pytest.mark.usefixtures("few_runs")
 def test_plans_of_spreads(statistic: str, noun: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
     out = answer(capsys, "plan", statistic, RANGE, *words)
     assert f"plan for {noun} of 10,000 rows" in out
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     cost = ["--epsilon", "20", "--json"]
     words = ["quantiles", people, "income", RANGE, "--q", "0.25,1/2,0.75", *cost]
@@ -260,6 +263,7 @@ def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("verb", ["trimmed-mean", "winsorized-mean"])
 @pytest.mark.one_in(2)
+@pytest.mark.usefixtures("few_runs")
 def test_trimmed_means(verb: str, people: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [verb, people, "income", RANGE, "--epsilon", "1"]
     record = json.loads(answer(capsys, *words, "--trim", "0.1", "--json"))
@@ -281,6 +285,7 @@ def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str
         assert f"  {label}" in out
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "mean", RANGE, "--sd", "5e4", "--shape", "normal"]
     record = json.loads(answer(capsys, *words, "--n", "2e4", "--epsilon", "1", "--json"))

@@ -69,6 +69,7 @@ def test_bad_arguments(words, said, people, capsys) -> None:
     ],
     ids=lambda words: words[0],
 )
+@pytest.mark.usefixtures("few_runs")
 def test_plans(words, capsys) -> None:
     coarse = ["--within=-1e3,1e3", "--step", "2^-6"]
     asked = ["plan", *words, *coarse, "--sd", "2,1", "--n", "500", "--epsilon", "1"]

@@ -166,6 +166,7 @@ def test_each_verb_stands_once_in_a_list(capsys: pytest.CaptureFixture[str]) -> 
     assert "lp_center" not in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_names_of_statistics_may_be_written_as_in_python(
     people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,9 @@
 """What a terminal gives and gets: standard input, help by task and completion."""
 
+import io
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -14,33 +16,46 @@ from tests.sources.engines import without
 TEXT = "income,age\n" + "10,20\n" * 500
 
 
-def modicum(*words: str, piped: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "modicum", *words]
-    return subprocess.run(command, input=piped, capture_output=True, check=False)
+@pytest.fixture
+def modicum(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run the command on bytes that are piped into it: the status, and what it says."""
+
+    def run(*words: str, piped: bytes = b"") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
+        return main(words), *capsys.readouterr()
+
+    return run
 
 
-def test_standard_input_is_read_as_often_as_a_release_needs(tmp_path: Path) -> None:
-    told = modicum("mean", "-", "income", "--epsilon", "100", piped=TEXT.encode())
-    assert told.returncode == 0
+def test_a_process_reads_what_is_piped_into_it() -> None:
+    words = [sys.executable, "-m", "modicum", "mean", "-", "income", "--epsilon", "100"]
+    told = subprocess.run(words, input=TEXT.encode(), capture_output=True, check=True)
     assert told.stdout.startswith(b"mean of income: 10\n")
+
+
+def test_standard_input_is_read_as_often_as_a_release_needs(modicum, tmp_path: Path) -> None:
+    _, told, _ = modicum("mean", "-", "income", "--epsilon", "100", piped=TEXT.encode())
+    assert told.startswith("mean of income: 10\n")
     table = tmp_path / "a.parquet"
     pd.read_csv(pd.io.common.StringIO(TEXT)).to_parquet(table)
-    told = modicum("count", "-", "--epsilon", "100", piped=table.read_bytes())
-    assert told.stdout.startswith(b"count of rows: 500\n")
+    _, told, _ = modicum("count", "-", "--epsilon", "100", piped=table.read_bytes())
+    assert told.startswith("count of rows: 500\n")
     semicolons = TEXT.replace(",", ";").encode()
-    told = modicum("mean", "-", "income", "--separator=;", "--epsilon=100", piped=semicolons)
-    assert told.stdout.startswith(b"mean of income: 10\n")
-    told = modicum("check", "-", piped=semicolons)
-    assert b"standard input: CSV" in told.stdout
-    assert b"--separator ';'" in told.stdout
+    _, told, _ = modicum("mean", "-", "income", "--separator=;", "--epsilon=100", piped=semicolons)
+    assert told.startswith("mean of income: 10\n")
+    _, told, _ = modicum("check", "-", piped=semicolons)
+    assert "standard input: CSV" in told
+    assert "--separator ';'" in told
 
 
-def test_standard_input_that_cannot_be_read() -> None:
-    assert b"its first line must name the columns" in modicum("check", "-").stderr
-    told = modicum("count", "-", "--epsilon", "1", piped=b"PAR1secret")
-    assert told.returncode == 2
-    assert b"could not be read" in told.stderr
-    assert b"secret" not in told.stderr
+def test_standard_input_that_cannot_be_read(modicum) -> None:
+    assert "its first line must name the columns" in modicum("check", "-")[2]
+    status, _, told = modicum("count", "-", "--epsilon", "1", piped=b"PAR1secret")
+    assert status == 2
+    assert "could not be read" in told
+    assert "secret" not in told
 
 
 def test_nothing_piped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,14 +93,15 @@ def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "epsilon" in script
 
 
-def test_completion_in_bash(tmp_path: Path) -> None:
+def test_completion_in_bash(modicum) -> None:
     pytest.importorskip("shtab")
-    script = modicum("completion", "bash").stdout.decode()
+    _, script, _ = modicum("completion", "bash")
     asked = """
 COMP_WORDS=(modicum trim); COMP_CWORD=1; COMP_LINE="modicum trim"; COMP_POINT=12
 _shtab_modicum modicum trim modicum; echo "${COMPREPLY[@]}"
 """
-    told = subprocess.run(["bash", "-c", script + asked], capture_output=True, check=True)
+    words = ["bash", "-c", script + asked]
+    told = subprocess.run(words, capture_output=True, check=True)
     assert told.stdout.split() == [b"trimmed-mean"]
 
 

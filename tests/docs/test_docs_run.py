@@ -9,14 +9,22 @@ import pytest
 from tests.docs.pages import Checker, pages, run_page, seeded
 
 SLOW = {
+    "operate/question-files",
     "start/accuracy",
+    "start/epsilon",
+    "start/notebook",
+    "start/plan",
+    "questions/crosstab",
     "questions/few-rows",
+    "questions/groups",
     "questions/monotone",
     "questions/people",
     "questions/quantiles",
     "questions/robust",
     "questions/spread",
     "questions/vectors",
+    "questions/worked-survey",
+    "questions/worked-table",
 }
 NEEDS = {
     "operate/opendp": ("opendp", "pip install opendp (make test-opendp does)"),

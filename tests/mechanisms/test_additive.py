@@ -160,7 +160,15 @@ def test_a_sum_is_cut_and_not_its_noise(count, value) -> None:
     assert found.tolist() == [min(max(value + z, -FAR), FAR) for z in GIVEN[:count]]
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize(
+    "noise",
+    [
+        # Of the staircases, which are drawn one by one, the narrowest and the widest.
+        pytest.param(noise, marks=[pytest.mark.slow] * (noise in NOISES[7:9] + NOISES[10:]))
+        for noise in NOISES
+    ],
+    ids=str,
+)
 def test_noise_of_many_values_follows_its_law_and_one_30_percent_narrower_does_not(noise) -> None:
     values = np.arange(20_000) * 1000
     drawn = (noise.added_to(values, SeededEntropy("many")) - values).tolist()

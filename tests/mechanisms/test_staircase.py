@@ -53,6 +53,7 @@ def test_the_density_is_the_definition_and_sums_to_one(dimension, l1, width) -> 
 @pytest.mark.parametrize("dimension", [1, 2])
 @pytest.mark.parametrize(("l1", "width"), SHAPES)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(5)])
+@pytest.mark.one_in(2)
 def test_the_privacy_loss_is_epsilon_and_no_more(dimension, l1, width, epsilon) -> None:
     """Exact enumeration: every move of L1 norm up to l1, every outcome within several steps."""
     origin = Staircase((0,) * dimension, l1, width, epsilon)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass
 
 
@@ -56,7 +57,7 @@ class Fault:
 
     def _span(self, text: str) -> tuple[int, int]:
         """Begin and end of the definition."""
-        node: ast.AST = ast.parse(text)
+        node: ast.AST = _parsed(text)
         names = self.place.partition(":")[2]
         for name in names.split(".") if names else ():
             found = [each for each in ast.iter_child_nodes(node) if name == _name(each)]
@@ -70,6 +71,11 @@ class Fault:
         assert isinstance(node, ast.ClassDef | ast.FunctionDef)
         lines = text.splitlines(keepends=True)
         return tuple(sum(map(len, lines[:line])) for line in (node.lineno - 1, node.end_lineno))
+
+
+@functools.lru_cache(maxsize=8)  # faults of one file follow each other
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _name(node: ast.AST) -> str | None:

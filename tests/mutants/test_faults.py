@@ -1,6 +1,7 @@
 """The list of faults fits the sources: nothing is planted here, ``make mutants`` does that."""
 
 import builtins
+import functools
 import symtable
 from collections import Counter
 from pathlib import Path
@@ -25,6 +26,7 @@ def test_a_fault_replaces_one_text_and_leaves_python(fault: Fault) -> None:
     assert all((TESTS / test).is_file() for test in fault.tests.split())
 
 
+@functools.lru_cache(maxsize=8)  # faults of one file follow each other
 def undefined(source: str) -> set[str]:
     """Names that functions expect in their module, and that are neither there nor built in."""
     module = symtable.symtable(source, "", "exec")

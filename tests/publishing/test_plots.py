@@ -266,6 +266,7 @@ def test_a_description_is_a_panel_for_each_column() -> None:
 
 @pytest.mark.parametrize("column", ["zeros", "rare", "tiny", "huge"])
 @pytest.mark.parametrize("epsilon", ["1", "0.1"])
+@pytest.mark.one_in(2)
 def test_ugly_columns(column, epsilon) -> None:
     c = curator()
     for release in (
@@ -282,6 +283,7 @@ def test_ugly_columns(column, epsilon) -> None:
         assert np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all()
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_plans_are_curves() -> None:
     curve = mo.plan.mean(n=10_000, sd=5, within=(-1e6, 1e6), epsilon=1).curve(epsilon=["0.1", 1])
     ax = curve.plot()

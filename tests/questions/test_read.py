@@ -212,6 +212,7 @@ def test_a_key_says_which_file_and_question(tmp_path: Path) -> None:
     assert read(tmp_path, 'name = "2026"\n' + GOOD).name == "2026"
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_plans(tmp_path: Path, capsys) -> None:
     text = (
         'unit = { column = "person", max_rows = 2 }\n'

@@ -97,6 +97,7 @@ REACHED = {
 
 @pytest.mark.parametrize(("kind", "x"), [(k, x) for k in REACHED for x in REACHED[k].items()])
 @pytest.mark.parametrize("statistic", TRUTHS)
+@pytest.mark.one_in(2)
 def test_a_group_that_is_counted_is_reached(statistic, kind, x) -> None:
     truth = TRUTHS[statistic](x[1])
     centre = np.median(x[1])
@@ -151,6 +152,7 @@ def test_a_group_of_one_in_a_hundred_is_not_lost_with_ok(statistic, far, size) -
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("n", [1000, 20_000])
 @pytest.mark.parametrize("shape", ["normal", "pareto"])
+@pytest.mark.one_in(2)
 def test_data_without_a_group_are_seldom_counted_again(shape, n, cost) -> None:
     rng = np.random.default_rng(n)
     x = rng.normal(size=n) if shape == "normal" else 1 + rng.pareto(2, n)

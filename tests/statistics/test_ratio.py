@@ -157,6 +157,7 @@ WEIGHTS = {
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("values", UGLY)
+@pytest.mark.one_in(2)
 def test_intervals_hold_on_ugly_columns(values: str, weights: str) -> None:
     table = pd.DataFrame({"x": UGLY[values](ROWS), "w": WEIGHTS[weights](ROWS)})
     truth, missed = mean_of(table), 0
@@ -165,6 +166,17 @@ def test_intervals_hold_on_ugly_columns(values: str, weights: str) -> None:
         lower, upper = found.interval()
         missed += found.usable and not lower <= truth <= upper
     assert missed <= 1
+
+
+def test_an_interval_holds_all_quotients_of_its_two_parts() -> None:
+    """[ratio.5] Of a positive and a negative end, each by the least and the largest size."""
+    model = curator(PLAIN).ratio("y", "w", epsilon="0.2").error_model
+    total, sizes = model.total.interval(1 - 0.8 * 0.05, 2), model._sizes(0.05, 2)
+    assert total[0] < 0 < total[1]
+    assert 0 < sizes[0] < 0.99 * sizes[1]
+    lower, upper = model.interval(0.95, 2)
+    centre = model.lattice.value(model.centre)
+    assert all(lower <= centre + each / size <= upper for each in total for size in sizes)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 20, 100])

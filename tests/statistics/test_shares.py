@@ -44,6 +44,7 @@ def outcomes(name: str, x: np.ndarray, **asked: object) -> Counter[str]:
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("within", [NOTHING, WIDE], ids=["found", "wide"])
 @pytest.mark.parametrize(("n", "ones"), [(1000, 700), (1000, 870), (3000, 2880), (20_000, 19_800)])
+@pytest.mark.one_in(2)
 def test_most_are_ones(n, ones, within, cost) -> None:
     """A mean of 0.87 came out as 1, within [1, 1], or not at all."""
     seen = outcomes("mean", shares(n, ones), **within, **cost)

@@ -45,6 +45,7 @@ def outcomes(question, truth, shape, n, *, sets, releases):
     ("shape", "most"),
     [("normal", 0.002), ("income", 0.04), ("uniform", 0.001), ("exponential", 0.01)],
 )
+@pytest.mark.one_in(2)
 def test_the_standard_deviation_is_near(shape, most, cost) -> None:
     question = query.std(within=WITHIN, **cost)
     errors, held = outcomes(question, np.std, shape, 20_000, sets=9, releases=5)

@@ -51,6 +51,7 @@ def powers(outside: float, tail: float, order: int) -> tuple[PowerEvidence, floa
 @pytest.mark.parametrize("selection", ["flip", "exponential"])
 @pytest.mark.parametrize("tail", [1.23, 1.77, 2.53])
 @pytest.mark.parametrize("kind", ["rank", "mean", "square"])
+@pytest.mark.one_in(2)
 def test_the_index_is_too_large_as_seldom_as_it_says(kind, tail, selection) -> None:
     """Of data that are a power from the evidence on, with a radius from the exact law."""
     for alpha in (0.025, 0.2):
@@ -139,6 +140,7 @@ def heavy(kind: str, name: str) -> tuple[tuple[float, Release], ...]:
 
 @pytest.mark.parametrize("kind", HEAVY)
 @pytest.mark.parametrize("name", ["mean", "sum", "std"])
+@pytest.mark.one_in(2)
 def test_heavy_tails_are_covered_or_the_code_says_so(kind, name) -> None:
     """With an index of 3 a part of the intervals miss that is far larger than their level says."""
     found = heavy(kind, name)

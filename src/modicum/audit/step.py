@@ -173,10 +173,14 @@ def _forced(
 
 def _spread(columns: Sequence[_Column], width: int) -> Iterator[tuple[int, ...]]:
     """Up to ``width`` joint positions: equal ranks of the factors, then shifted ranks."""
+    if len(columns) == 1:  # there may be very many, of which few are wanted
+        found = _firsts(columns[0].telling(), width)
+        yield from ((place,) for place in found)
+        return
     ranked = [list(dict.fromkeys(column.telling())) for column in columns]
     longest = max(len(ranks) for ranks in ranked)
     seen: dict[tuple[int, ...], None] = {}
-    for shift in range(longest if len(columns) > 1 else 1):
+    for shift in range(longest):
         for rank in range(longest):
             if len(seen) == width:
                 break
@@ -184,6 +188,16 @@ def _spread(columns: Sequence[_Column], width: int) -> Iterator[tuple[int, ...]]
                 tuple(ranks[(rank + shift * k) % len(ranks)] for k, ranks in enumerate(ranked))
             ] = None
     yield from seen
+
+
+def _firsts(places: Iterator[int], most: int) -> list[int]:
+    """The first different ones, at most so many."""
+    found: dict[int, None] = {}
+    for place in places:
+        if len(found) == most:
+            break
+        found[place] = None
+    return list(found)
 
 
 def needed_delta(one: Mechanism[Any], other: Mechanism[Any], epsilon: float) -> float:

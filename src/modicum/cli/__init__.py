@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import functools
 import io
 import os
 import re
@@ -110,7 +111,12 @@ def _line(message: str) -> str:
     return without_passwords(" ".join(message.split()))
 
 
+@functools.cache
 def _parser() -> Parser:
+    return _made()
+
+
+def _made() -> Parser:
     parser = Parser(
         prog="modicum",
         description=_DESCRIPTION,
@@ -138,7 +144,7 @@ def _parser() -> Parser:
     run.add_to(verbs)
     report.add_to(verbs)
     ledger.add_to(verbs)
-    completion.add_to(verbs, parser)
+    completion.add_to(verbs, _made)
     return parser
 
 

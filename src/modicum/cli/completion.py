@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -26,8 +26,8 @@ examples:
 """
 
 
-def add_to(verbs: Any, whole: argparse.ArgumentParser) -> None:
-    """Add the verb; ``whole`` is the parser of all verbs."""
+def add_to(verbs: Any, made: Callable[[], argparse.ArgumentParser]) -> None:
+    """Add the verb; ``made`` makes the parser of all verbs, which is changed here."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "completion",
         help=words_of("completion"),
@@ -36,7 +36,7 @@ def add_to(verbs: Any, whole: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", metavar="SHELL", choices=_SHELLS, help=", ".join(_SHELLS))
-    parser.set_defaults(answer=lambda arguments: _script(whole, arguments.shell))
+    parser.set_defaults(answer=lambda arguments: _script(made(), arguments.shell))
 
 
 def _script(whole: argparse.ArgumentParser, shell: str) -> Output:

@@ -179,8 +179,10 @@ class LaplaceNoise(Noise):
 
     def log_pmf(self, k: int) -> float:
         """Log probability of ``k``; the differences between two k are exact to rounding."""
-        # (1 - a)/(1 + a) = tanh(1/(2 scale)), which does not cancel for large scales.
-        return math.log(math.tanh(float(1 / (2 * self.scale)))) - float(abs(k) / self.scale)
+        # (1 - a)/(1 + a) = tanh(1/(2 scale)), which does not cancel for large scales. Quotients of
+        # integers are rounded once, as those of fractions are, which take much longer.
+        above, below = self.scale.numerator, self.scale.denominator
+        return math.log(math.tanh(below / (2 * above))) - abs(int(k)) * below / above
 
     def masses(self, reach: int) -> Floats:
         found: Floats = np.exp(-np.abs(np.arange(-reach, reach + 1)) * float(1 / self.scale))
@@ -269,7 +271,8 @@ class GaussianNoise(Noise):
         return discrete_gaussian_many(self.sigma2, count, entropy)
 
     def log_pmf(self, k: int) -> float:
-        return -float(Fraction(k) ** 2 / (2 * self.sigma2)) - math.log(_theta(float(self.sigma2)))
+        above, below = self.sigma2.numerator, self.sigma2.denominator
+        return -(int(k) ** 2 * below / (2 * above)) - math.log(_theta(above / below))
 
     def masses(self, reach: int) -> Floats:
         squares = np.arange(-reach, reach + 1, dtype=np.float64) ** 2
@@ -355,6 +358,7 @@ def _stretches(variance: float, *, parts: int, reach: int) -> range:
     return range(-reach * parts * stride, reach * parts * stride, stride)
 
 
+@lru_cache(maxsize=1024)
 def _theta(sigma2: float) -> float:
     """Sum of exp(-k²/(2 sigma2)) over the integers, by the faster of its two theta series."""
     if sigma2 >= 1:  # Poisson summation: sqrt(2 pi s) (1 + 2 sum_j exp(-2 pi² s j²))

@@ -70,9 +70,10 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
+        places = np.array(outcomes, dtype=np.intp).reshape(len(outcomes), -1)
         total = np.zeros(len(outcomes))
-        for place, (gaps, unit) in enumerate(self._gaps()):
-            total += self._log_chances(gaps, unit)[[outcome[place] for outcome in outcomes]]
+        for choice, (gaps, unit) in enumerate(self._gaps()):
+            total += self._log_chances(gaps, unit)[places[:, choice]]
         return total
 
     def _log_chances(self, gaps: list[int], unit: int) -> Floats:
@@ -93,6 +94,10 @@ class _Radii(Mechanism[tuple[int, ...]]):
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         return product(range(len(self.grid.radii)), repeat=len(self.factors()))
+
+    @classmethod
+    def telling(cls, mechanisms: Sequence[_Radii]) -> list[tuple[int, ...]]:
+        return list(mechanisms[0].probes())  # those of all, in order: the grid is public
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,7 +226,8 @@ class StaircaseNoise(Noise):
 
     def log_pmf(self, k: int) -> float:
         step = (abs(k) + self.l1 - self.width) // self.l1
-        return -float(self.epsilon * step) - math.log(self._total)
+        above, below = self.epsilon.numerator, self.epsilon.denominator
+        return -(above * int(step) / below) - math.log(self._total)
 
     def masses(self, reach: int) -> Floats:
         sizes = np.abs(np.arange(-reach, reach + 1))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Protocol, TypeVar
 
@@ -40,6 +41,7 @@ class RecordLaw(Protocol[T]):
     def public(self) -> dict[str, object]: ...
 
 
+@lru_cache(maxsize=1024)  # runs of one plan, or of many groups, ask for the same
 def amplified(target: Fraction, level: int) -> Fraction:
     """Pure ε that a law on a Poisson subsample of rate 2^-level may have to cost ``target``.
 
@@ -54,6 +56,7 @@ def amplified(target: Fraction, level: int) -> Fraction:
     return inner if _amplified_cost(inner, level) <= target else inner - Fraction(1, 2**20)
 
 
+@lru_cache(maxsize=1024)
 def _amplified_cost(inner: Fraction, level: int) -> Fraction:
     return ln_above(1 + (exp_above(inner) - 1) / 2**level)
 
@@ -118,6 +121,11 @@ class Subsampled(Stated[T]):
     def factors(self) -> tuple[Mechanism[tuple[Any, ...]], ...]:
         """The members couple the factors, unless all records are members."""
         return () if self.level else self.whole.factors()
+
+    @classmethod
+    def telling(cls, mechanisms: Sequence[Subsampled[T]]) -> list[T]:
+        wholes = [mechanism.whole for mechanism in mechanisms]
+        return wholes[0].telling(wholes)
 
     @classmethod
     def support(cls, mechanisms: Sequence[Subsampled[T]]) -> Support:

@@ -45,7 +45,8 @@ class Draw:
     @property
     def event(self) -> Event:
         """What the draw costs all the records of a person together."""
-        return self.mechanism.event.for_records(self.records)
+        event = self.mechanism.event
+        return event if self.records == 1 else event.for_records(self.records)
 
 
 Step = Reads | Draw

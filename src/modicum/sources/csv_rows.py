@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import functools
 import io
 import re
 from collections.abc import Iterator
@@ -78,16 +79,22 @@ class Dialect:
 def _is_ascii_based(encoding: str) -> bool:
     """Whether a byte below 128 is that character, whatever stands before it, and no other is."""
     try:
-        if _ASCII.decode(encoding) != _ASCII.decode("ascii"):
-            return False
-        pairs = ((bytes([high]), bytes([low])) for high in range(128, 256) for low in range(128))
-        return all(
-            (one + two).decode(encoding, "replace")[1:] == two.decode("ascii")
-            and not one.decode(encoding, "replace").isascii()
-            for one, two in pairs
-        )
+        return _keeps_ascii(encoding)
     except (LookupError, TypeError, ValueError):
         return False
+
+
+@functools.cache
+def _keeps_ascii(encoding: str) -> bool:
+    """Try all pairs of bytes."""
+    if _ASCII.decode(encoding) != _ASCII.decode("ascii"):
+        return False
+    pairs = ((bytes([high]), bytes([low])) for high in range(128, 256) for low in range(128))
+    return all(
+        (one + two).decode(encoding, "replace")[1:] == two.decode("ascii")
+        and not one.decode(encoding, "replace").isascii()
+        for one, two in pairs
+    )
 
 
 def read_rows(path: str, dialect: Dialect) -> Iterator[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar
 
 import numpy as np
@@ -87,16 +88,22 @@ class CellSummary(AdditiveSummary):
         return sum(self.counts[: _known(self._lower(t), t)])
 
     def above_many(self, t: Sequence[int] | Integers) -> list[int]:
-        return [self.above(int(each)) for each in t]
+        """Return :meth:`above` of many edges."""
+        upto = [0, *accumulate(self.counts)]
+        return [upto[-1] - upto[_known(self._upper(each), each)] for each in map(int, t)]
 
     def below_many(self, t: Sequence[int] | Integers) -> list[int]:
-        return [self.below(int(each)) for each in t]
+        """Return :meth:`below` of many edges."""
+        upto = [0, *accumulate(self.counts)]
+        return [upto[_known(self._lower(each), each)] for each in map(int, t)]
 
     def magnitude_above_many(self, t: Sequence[int] | Integers) -> list[int]:
         """Return the numbers of records of size > t for many edges t; the centre must be 0."""
         if self.centre != 0:
             raise InvalidArgument(f"sizes are distances from 0, but the centre is {self.centre}")
-        return [self.above(int(each)) + self.below(-int(each)) for each in t]
+        sizes = [int(each) for each in t]
+        both = zip(self.above_many(sizes), self.below_many([-each for each in sizes]), strict=True)
+        return [above + below for above, below in both]
 
     def covers(self, lo: int, hi: int) -> bool:
         """Whether each bound is an edge of its side or lies beyond the range."""
