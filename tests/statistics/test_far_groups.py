@@ -149,6 +149,14 @@ def test_a_group_of_one_in_a_hundred_is_not_lost_with_ok(statistic, far, size) -
     assert sum(each.status.ok for each in lost) <= 4  # 14 of 150 in the hardest case
 
 
+def test_a_sum_reaches_a_group_that_is_counted() -> None:
+    x = grouped(10_000, 150, 1e3)
+    lives = [released(ask.sum(epsilon=1), x, i) for i in range(24)]
+    near = [abs(float(live.answer.value) / x.sum() - 1) < 0.2 for live in lives]
+    assert sum(near) >= 18
+    assert sum("radius, again" in labels(live) for live in lives) >= 12
+
+
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("n", [1000, 20_000])
 @pytest.mark.parametrize("shape", ["normal", "pareto"])
