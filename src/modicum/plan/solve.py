@@ -15,6 +15,7 @@ from modicum.errors import InvalidArgument
 from modicum.plan.shapes import is_number
 from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
+from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 
 Simulated = Callable[[Query[Any], int, int], Iterator[Trial]]
@@ -85,6 +86,13 @@ class Solved:
         statuses = [t.status for t in self.trials]
         return max(statuses, key=statuses.count)
 
+    @property
+    def _events(self) -> tuple[tuple[str, Event], ...]:
+        """The draws of a release that draws what most do, and what each costs."""
+        drawn = [tuple((each.label, each.event) for each in t.transcript) for t in self.trials]
+        labels = [tuple(label for label, _ in each) for each in drawn]
+        return drawn[labels.index(max(labels, key=labels.count))]
+
     def fields(self) -> Any:
         """The fields of a :class:`~modicum.plan.summary.Plan` that follow from the releases."""
         methods = [t.method for t in self.trials]
@@ -95,7 +103,7 @@ class Solved:
             "error": self.error,
             "interval_width": self.interval_width,
             "passes": max(t.passes for t in self.trials),
-            "events": tuple((entry.label, entry.event) for entry in self.trials[0].transcript),
+            "events": self._events,
             "status": self.status,
             "usable": self.usable,
         }

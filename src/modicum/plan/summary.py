@@ -49,7 +49,7 @@ class Plan:
     passes : int
         Most passes over the data in any run.
     events : tuple of (str, Event)
-        The draws of one run and what each costs a row.
+        The draws of a run that draws what most do, and what each costs a row.
     status : str
         ``"ok"``, or the warning that releases of this kind would carry.
     usable : bool
