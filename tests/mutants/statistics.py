@@ -406,7 +406,7 @@ FAULTS = (
     Fault(
         "quantile-ends-narrow",
         "The ends of a quantile's interval aim at 30 % fewer ranks beyond it.",
-        "statistics/quantile.py:RankPlan.of",
+        "statistics/quantile.py:_shift",
         "math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)",
         "math.ceil(0.7 * (ends + math.log(1 / (0.45 * alpha))) * rank)",
         "statistics/test_quantile.py statistics/test_coverage.py",

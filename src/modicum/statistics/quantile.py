@@ -297,7 +297,7 @@ class RankPlan:
             plan = replace(
                 plan,
                 end_cap=math.ceil((ends + NEGLIGIBLE) * rank),
-                shift=math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank),
+                shift=_shift(ends, alpha, rank),
                 give_up=math.ceil(GIVE_UP * rank),
                 alpha=alpha,
                 room=SAMPLE_ROOM if population else 0,
@@ -308,11 +308,6 @@ class RankPlan:
                 "records; it needs a larger budget"
             )
         return plan
-
-    def _shift(self, q: Fraction, ends: int, share: Share) -> int:
-        """[quantile.12] Ranks that so many candidates need."""
-        rank = 2 * float(max(q, 1 - q)) / float(share.range)
-        return math.ceil((math.log(ends) + math.log(1 / (0.45 * self.alpha))) * rank)
 
     def mechanism(
         self, window: WindowSummary, share: Share, prior: OctavePrior | None = None
@@ -383,7 +378,8 @@ class RankPlan:
         radii, shift = distances(furthest - point).radii, self.shift
         if scale and not self.room:
             radii = distances_near(scale, max(furthest - point, 1))
-            shift = min(shift, self._shift(window.q, len(radii), share))
+            rank = 2 * float(max(window.q, 1 - window.q)) / float(share.range)
+            shift = min(shift, _shift(math.log(len(radii)), self.alpha, rank))
         # A record is moved up to the next end: a public map, record by record.
         numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
         enough = float(1 - window.q) * least >= shift
@@ -407,6 +403,11 @@ class RankPlan:
             label, mechanism, lambda number: self.lattice.words(sign * end(number))
         )
         return end(number)
+
+
+def _shift(ends: float, alpha: float, rank: float) -> int:
+    """[quantile.12] Ranks that candidates for an end need, given the logarithm of their number."""
+    return math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)
 
 
 @dataclass(frozen=True, slots=True)

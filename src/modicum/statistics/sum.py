@@ -44,6 +44,7 @@ from modicum.statistics.bounds import (
     look_at_tail,
     look_elsewhere,
     radii_again,
+    reach_from,
 )
 from modicum.statistics.outside import (
     APART,
@@ -263,7 +264,7 @@ def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
 def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
     """[mean.2] to [mean.4]: how far half of the data are from zero, or what is beside the zeros."""
     lattice, split = here.lattice, here.split
-    reach = _reach(lattice)
+    reach = reach_from(lattice, 0)
     schedule = sum_schedule(lattice, split, n0, clusters)
     if reach <= _NEAR * abs(home_of(lattice)):
         return _Place("range", schedule)
@@ -306,7 +307,7 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
 
     That number is not released.
     """
-    reach = _reach(here.lattice)
+    reach = reach_from(here.lattice, 0)
     sizes: TailSummary | CellSummary
     if place.atom is not None and place.atom.cells.centre == 0:
         sizes = place.atom.cells
@@ -327,20 +328,16 @@ def _radius_again(here: Setting, place: _Place, looked: Looked) -> Steps[Outside
     if schedule is None:
         return first
     sizes = yield from _sizes(here, schedule)
-    reach, least, label = _reach(here.lattice), here.lattice.floor, "radius, again"
+    reach, least, label = reach_from(here.lattice, 0), here.lattice.floor, "radius, again"
     outside, elsewhere = yield from find_radius(
         here, sizes, schedule, reach, first.seen, least=least, label=label
     )
     return (yield from count_closely(here, outside, elsewhere, looked.first))
 
 
-def _reach(lattice: Lattice) -> int:
-    return max(abs(lattice.first), abs(lattice.last))
-
-
 def _sizes(here: Setting, schedule: Schedule) -> Steps[CellSummary]:
     """The records by size, on the candidates of a schedule."""
-    grid = RadiusGrid.between(here.lattice.floor, _reach(here.lattice), schedule.per_octave)
+    grid = RadiusGrid.between(here.lattice.floor, reach_from(here.lattice, 0), schedule.per_octave)
     return (yield from read(here.ask(Cells(0, grid.radii))))
 
 
@@ -359,7 +356,7 @@ def _within(
 ) -> Steps[SumErrorModel]:
     """[sum.4] The sum of clipped values, with all that is left."""
     lattice = here.lattice
-    radius = _reach(lattice)
+    radius = reach_from(lattice, 0)
     if outside is not None:
         radius = max(outside.reach_of(0), int(here.counts))
     # A range on one side of zero cuts the other bound at its end nearest to zero.
