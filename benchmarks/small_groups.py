@@ -5,7 +5,7 @@ every group finds alone (``pooled=False``), and of the mean of all rows in place
 An interval is right if it holds the mean of the rows of its group.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -101,6 +101,33 @@ def released(x: pd.DataFrame, seed: str, **more: bool) -> pd.DataFrame:
     return curator.group_by("g", keys=keys, **more).mean("x", within=WITHIN, epsilon=1).frame()
 
 
+def errors_of(
+    frames: list[pd.DataFrame],
+    alone: list[pd.DataFrame],
+    truth: Floats,
+    mean: float,
+    over: Callable[..., Floats],
+) -> dict[str, Floats]:
+    """For each group: errors over releases, coverage, and how often it is usable.
+
+    ``mean`` is that of all rows, and ``over`` puts the errors of releases together.
+    """
+
+    def error(frames: list[pd.DataFrame], column: str) -> Floats:
+        return over([np.abs(each[column] - truth) for each in frames], axis=0)
+
+    return {
+        "pooled": error(frames, "value"),
+        "unshrunk": error(frames, "unshrunk"),
+        "alone": error(alone, "value"),
+        "mean": np.abs(mean - truth),
+        "covered": np.mean(
+            [(each["lower"] <= truth) & (truth <= each["upper"]) for each in frames], axis=0
+        ),
+        "okay": np.mean([each["usable"] for each in frames], axis=0),
+    }
+
+
 def measured(name: str, groups: list[Floats], effort: Effort) -> list[Size]:
     """Errors and coverage of one table by sizes of groups."""
     sizes = np.array([len(x) for x in groups])
@@ -111,20 +138,7 @@ def measured(name: str, groups: list[Floats], effort: Effort) -> list[Size]:
     frames = [released(data, f"{name} {k}", pooled=True) for k in range(effort.releases)]
     alone = [released(data, f"{name} {k}", pooled=False) for k in range(effort.alone)]
 
-    def error(frames: list[pd.DataFrame], column: str) -> Floats:
-        seen: Floats = np.mean([np.abs(each[column] - truth) for each in frames], axis=0)
-        return seen
-
-    columns = {
-        "pooled": error(frames, "value"),
-        "unshrunk": error(frames, "unshrunk"),
-        "alone": error(alone, "value"),
-        "mean": np.abs(whole.mean() - truth),
-        "covered": np.mean(
-            [(each["lower"] <= truth) & (truth <= each["upper"]) for each in frames], axis=0
-        ),
-        "okay": np.mean([each["usable"] for each in frames], axis=0),
-    }
+    columns = errors_of(frames, alone, truth, float(whole.mean()), np.mean)
     found = []
     for rows, below in pairwise(EDGES):
         these = (sizes >= rows) & (sizes < below)
