@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +35,17 @@ from modicum.summaries.subsample import Records
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Rows in memory, for the row orders and in a file; repetitions."""
+    """Rows in memory, for the row orders, in a file and of persons; repetitions."""
 
     rows: int
     orders: int
     file: int
+    of_persons: int
     repeats: int
 
 
-FULL = Sizes(rows=100_000_000, orders=30_000_000, file=100_000_000, repeats=5)
-QUICK = Sizes(rows=10_000_000, orders=10_000_000, file=10_000_000, repeats=3)
+FULL = Sizes(100_000_000, orders=30_000_000, file=100_000_000, of_persons=10_000_000, repeats=5)
+QUICK = Sizes(10_000_000, orders=10_000_000, file=10_000_000, of_persons=1_000_000, repeats=3)
 
 
 def release(table: object, column: str | None = None) -> float:
@@ -57,6 +59,8 @@ def speed(sizes: Sizes) -> tuple[str, list[Target]]:
         *_in_memory(sizes),
         *_orders(sizes),
         *_parquet(sizes),
+        *_without_a_range(sizes),
+        *_persons(sizes),
         *_memory(sizes),
         *_small(sizes),
         *_imports(sizes),
@@ -166,6 +170,50 @@ def _parquet(sizes: Sizes) -> Iterator[Target]:
         _write_file(tenth, sizes.file // 10)
         for file, rows in ((tenth, sizes.file // 10), (path, sizes.file)):
             yield _peak("Parquet file", f"t, small = {str(file)!r}, {str(small)!r}", "'x'", rows)
+
+
+def _without_a_range(sizes: Sizes) -> Iterator[Target]:
+    """A range that is found takes a pass more."""
+    rows = sizes.orders
+    x = default_rng(5).exponential(size=rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        _write_file(path, rows)
+        cpu, elapsed = fastest_both(
+            {
+                "given": lambda: release(x),
+                "found": lambda: modicum.mean(x, epsilon=1),
+                "file, given": lambda: release(path, "x"),
+                "file, found": lambda: modicum.mean(path, "x", epsilon=1),
+            },
+            sizes.repeats,
+        )
+    name = f"mean without a range / with one, {rows:,} rows"
+    yield Target(f"{name} in memory", 1.6, cpu["found"] / cpu["given"])
+    ratio = elapsed["file, found"] / elapsed["file, given"]
+    note = f"elapsed time; CPU time {cpu['file, found'] / cpu['file, given']:.2f}x"
+    yield Target(f"{name}, Parquet", 1.6, ratio, note=note)
+
+
+def _persons(sizes: Sizes) -> Iterator[Target]:
+    """The mean of all rows of persons, ten a person, beside DuckDB's totals of each person."""
+    rows, rng = sizes.of_persons, default_rng(6)
+    people = rng.integers(0, rows // 10, rows)
+    held = pa.table({"person": people, "x": rng.exponential(size=rows)})  # noqa: F841
+    connection = import_module("duckdb").connect()
+    connection.execute("create table held_rows as select * from held")
+    relation = connection.table("held_rows")
+    totals = "select person, sum(x), count(*) from held_rows group by person"
+    unit = modicum.unit_of("person")
+    times = fastest(
+        {
+            "totals": lambda: connection.execute(totals).fetchnumpy(),
+            "mean": lambda: modicum.mean(relation, "x", unit=unit, epsilon=1),
+        },
+        sizes.repeats,
+    )
+    name = f"mean of {rows:,} rows of {rows // 10:,} persons / DuckDB's GROUP BY person"
+    yield Target(name, 3, times["mean"] / times["totals"], note="of a table of DuckDB, no range")
 
 
 _PEAK = """

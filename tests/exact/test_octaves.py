@@ -39,3 +39,14 @@ def test_the_end_of_an_octave_is_the_next_power_of_two(octave: int) -> None:
     assert OCTAVES.value(octave) == min(
         2.0 * float(OCTAVES.least(np.array([octave]))[0]), 2.0**1023
     )
+
+
+def test_counts_are_those_of_the_numbers_one_by_one() -> None:
+    """Whatever the bits: of both signs, tiny, infinite, NaN of every kind, and far apart."""
+    bits = np.random.default_rng(5).integers(0, 2**64, 20_000, dtype=np.uint64)
+    special = np.array(
+        [0.0, -0.0, 5e-324, -1e-310, 1e308, math.inf, -math.inf, math.nan, -math.nan]
+    )
+    for x in (bits.view(np.float64), special, special[::2], special[:0], special[-2:]):
+        expected = np.bincount(OCTAVES.quantise(x), minlength=OCTAVES.last + 1)
+        assert np.array_equal(OCTAVES.counts(x), expected)

@@ -14,6 +14,7 @@ from modicum.exact.lattice import Lattice
 _MANTISSA = 52
 _EXPONENT = 0x7FF
 _BIAS = 1023
+_SHIFT, _OCTAVES = np.uint64(_MANTISSA), _EXPONENT + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,14 @@ class OctaveLattice(Lattice):
 
     def quantise(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
         return self.numbers.quantise(self.read(x))
+
+    def counts(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return how many numbers are in each octave, NaN in none, in three sweeps over ``x``."""
+        signed = np.bincount((x.view(np.uint64) >> _SHIFT).view(np.int64), minlength=2 * _OCTAVES)
+        counts = signed[:_OCTAVES] + signed[_OCTAVES:]
+        if counts[-1]:  # infinities and NaN have this exponent
+            counts[self.last] += counts[-1] - np.count_nonzero(np.isnan(x))
+        return counts[: self.last + 1]
 
     @staticmethod
     def least(octaves: NDArray[np.int64]) -> NDArray[np.float64]:

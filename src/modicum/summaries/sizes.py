@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
 from modicum.summaries.base import CHUNK, Accumulator, AdditiveSummary, Reduction, ranged
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -18,11 +19,11 @@ from modicum.summaries.synthetic import SyntheticTable
 class OctaveCounts(Reduction["OctaveSummary"]):
     """Counts records by their octave; rows of several columns by that of their largest value.
 
-    They are read on the lattice of octaves, :data:`~modicum.exact.octaves.OCTAVES`.
+    Their lattice is that of octaves, :data:`~modicum.exact.octaves.OCTAVES`, and no other.
     """
 
-    def begin(self, lattice: Lattice | None, *_: object) -> _OctavePass:
-        return _OctavePass(ranged(lattice, "this reduction needs"))
+    def begin(self, *_: object) -> _OctavePass:
+        return _OctavePass()
 
     def synthetic(
         self, table: SyntheticTable, lattice: Lattice | None, _entropy: Entropy, /
@@ -42,17 +43,15 @@ class OctaveSummary(AdditiveSummary):
 
 
 class _OctavePass(Accumulator[OctaveSummary]):
-    def __init__(self, lattice: Lattice) -> None:
-        self._lattice = lattice
-        self._counts = np.zeros(lattice.last + 1, dtype=np.int64)
+    def __init__(self) -> None:
+        self._counts = np.zeros(OCTAVES.last + 1, dtype=np.int64)
 
     def update(self, x: NDArray[np.float64], /) -> None:
         for start in range(0, len(x), CHUNK):
             part = x[start : start + CHUNK]
-            octaves = self._lattice.quantise(part.ravel())
             if part.ndim == 2:  # rows without missing values
-                octaves = octaves.reshape(part.shape).max(axis=1, initial=0)
-            self._counts += np.bincount(octaves, minlength=len(self._counts))
+                part = np.abs(part).max(axis=1, initial=0.0)
+            self._counts += OCTAVES.counts(part)
 
     def finish(self) -> OctaveSummary:
         return OctaveSummary(tuple(self._counts.tolist()))
