@@ -8,6 +8,7 @@ import pytest
 
 import modicum as mo
 from modicum.cli import main
+from modicum.exact.entropy import SeededEntropy
 from modicum.tables.description import Number
 
 RNG = np.random.default_rng(5)
@@ -46,6 +47,25 @@ def test_numbers_and_labels_are_near_the_truth(found: mo.Description) -> None:
     assert found.usable
 
 
+@pytest.mark.parametrize(("rows", "epsilon", "told"), [(ROWS, "2", True), (200, "0.2", False)])
+def test_the_share_of_missing_values_has_an_interval(rows: int, epsilon: str, told: bool) -> None:
+    """With too little budget it is a dash, and not a number."""
+    table = TABLE[["income", "age"]][:rows]
+    covered = 0
+    for seed in range(20):
+        curator = mo.Curator(table, budget=mo.pure(2), entropy=SeededEntropy(f"missing {seed}"))
+        found = curator.describe(epsilon=epsilon)
+        frame = found.frame().set_index(["column", "statistic"])
+        for name in table:
+            row = frame.loc[(name, "missing")]
+            covered += row.lower <= table[name].isna().mean() <= row.upper
+            assert row.lower <= found.missing(name) <= row.upper
+            assert row.usable == told
+        line = next(text for text in str(found).splitlines() if text.startswith("  income"))
+        assert ("%" in line) == told
+    assert covered >= 36  # of 40: at least 95 % are
+
+
 def test_it_costs_what_was_said_and_no_more() -> None:
     for budget in (mo.pure(3), mo.zcdp("0.5"), BUDGET):
         curator = mo.Curator(TABLE, budget=budget + budget)
@@ -76,7 +96,7 @@ def test_what_it_shows(found: mo.Description) -> None:
     assert html.count("<tr>") == 1 + 4 + 1 + 2  # head, columns, labels, cost and note
     frame = found.frame()
     assert list(frame.columns) == ["column", "statistic", "value", "lower", "upper", "usable"]
-    assert len(frame) == 1 + 3 * 5 + 2 + 3
+    assert len(frame) == 1 + 3 * 6 + 3 + 3
     assert (frame.lower <= frame.value).all()
     record = json.loads(found.to_json())
     assert record["schema"] == "modicum.description/1"

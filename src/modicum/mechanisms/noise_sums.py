@@ -94,18 +94,26 @@ def _summed(noise: Noise, most: int, times: int) -> Floats:
 class GridMasses:
     """Masses of consecutive places of a grid, from place ``first`` on; 0 is that of no noise.
 
-    ``lost`` is the probability of what lies above the grid.
+    ``above`` are those of each place and all above it, ``lost`` is the probability of what lies
+    above the grid.
     """
 
     first: int
     masses: Floats
+    above: Floats
     lost: float
+
+    @classmethod
+    def of(cls, first: int, masses: Floats, lost: float) -> GridMasses:
+        """Add the masses up, from above."""
+        above = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
+        return cls(first, masses, np.minimum(above, 1.0), lost)
 
     def tail(self, places: Integers) -> Floats:
         """Return P(sum >= place), without what is lost."""
-        above = np.append(np.cumsum(self.masses[::-1])[::-1], 0.0)
-        found: Floats = above[np.clip(places - self.first, 0, len(self.masses))]
-        return np.minimum(found, 1.0)
+        inside = np.minimum(np.maximum(places - self.first, 0), len(self.masses))
+        found: Floats = self.above[inside]
+        return found
 
 
 def grid_masses(parts: Sequence[Part], step: float) -> GridMasses:
@@ -124,23 +132,33 @@ def grid_masses(parts: Sequence[Part], step: float) -> GridMasses:
     """
     spectrum, lost = np.ones(_GRID + 1, dtype=np.complex128), _ROUNDING
     for noise, weight, times in parts:
-        if weight <= 0 or not times:
-            continue
-        unit, masses = _masses(noise, times)
-        if not unit:
-            return GridMasses(0, np.ones(1), 1.0)
-        values = np.arange(len(masses)) - len(masses) // 2
-        places = np.ceil(values * (weight * unit / step) - _TIES).astype(np.int64)
-        there = places < _GRID // 4
-        sums = _summed(noise, times, times)
-        lost += float(sums[~there].sum())
-        put = np.bincount(
-            np.maximum(places[there], -_GRID // 4) % (2 * _GRID),
-            weights=sums[there],
-            minlength=2 * _GRID,
-        )
-        spectrum *= np.fft.rfft(put)
+        if weight > 0 and times:
+            part, more = _spectrum(noise, weight, times, step)
+            if part is None:
+                return GridMasses.of(0, np.ones(1), 1.0)
+            spectrum *= part
+            lost += more
     found = np.maximum(np.fft.fftshift(np.fft.irfft(spectrum, 2 * _GRID)), 0.0)
     seen = np.flatnonzero(found > _NOTHING)
     first, last = int(seen[0]), int(seen[-1])
-    return GridMasses(first - _GRID, found[first : last + 1], lost)
+    return GridMasses.of(first - _GRID, found[first : last + 1], lost)
+
+
+@lru_cache(maxsize=16)
+def _spectrum(
+    noise: Noise, weight: float, times: int, step: float
+) -> tuple[NDArray[np.complex128] | None, float]:
+    """Return the transform of a part's masses on a grid, ``None`` if they are not listed."""
+    unit, masses = _masses(noise, times)
+    if not unit:
+        return None, 1.0
+    values = np.arange(len(masses)) - len(masses) // 2
+    places = np.ceil(values * (weight * unit / step) - _TIES).astype(np.int64)
+    there = places < _GRID // 4
+    sums = _summed(noise, times, times)
+    put = np.bincount(
+        np.maximum(places[there], -_GRID // 4) % (2 * _GRID),
+        weights=sums[there],
+        minlength=2 * _GRID,
+    )
+    return np.fft.rfft(put), float(sums[~there].sum())

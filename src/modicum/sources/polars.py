@@ -48,12 +48,13 @@ def _column(series: Any) -> MemoryColumn:
 
 @opener("polars.DataFrame")
 def _open_frame(frame: Any) -> MemorySource:
+    types = dict(frame.schema)
     return MemorySource(
         "polars",
         frame.height,
         lambda name: _column(frame.get_column(name)),
-        frame.columns,
-        lambda name: str(frame.schema[name]),
+        list(types),
+        lambda name: str(types[name]),
     )
 
 

@@ -39,8 +39,10 @@ _ADVICE = {
 }
 _SHOWN = 5  # labels of a column on the summary
 _BOOLEANS = {"bool", "boolean", "bool[pyarrow]"}
-# Parts of the budget: a count needs next to nothing, and the quartiles find a range too.
-_ROWS, _VALUES, _QUARTILES, _MEAN, _KEYS, _COUNTS = 1, 1, 12, 6, 8, 2
+# Parts of the budget: a count needs next to nothing, and the quartiles find a range too. The number
+# of rows is in the shares of missing values of all columns, so it has a cube root of them as much.
+_VALUES, _QUARTILES, _MEAN, _KEYS, _COUNTS = 2, 12, 6, 8, 2
+_TOO_WIDE = 0.5  # a share of the rows so uncertain says nothing
 
 _SHARED = (
     "unit",
@@ -136,7 +138,7 @@ class Asked(NamedTuple):
             if kinds[name] == "number":
                 parts[f"quartiles {name}"] = _QUARTILES
         others = [*parts.values(), *[_MEAN] * len(numbers), *[_KEYS, _COUNTS] * len(labels)]
-        whole = _ROWS + sum(others)
+        whole = round(_VALUES * max(len(numbers), 1) ** (1 / 3)) + sum(others)
         plain = pure(cost.amount) if cost.approximate else cost
 
         def amount(part: int) -> Fraction:
@@ -177,6 +179,19 @@ class Asked(NamedTuple):
 def rounded_down(amount: Fraction, units: int) -> Fraction:
     """Round down to what a ledger counts exactly: it would round up, and the sum be too much."""
     return Fraction(math.floor(amount * units), units)
+
+
+def _share_left(part: float, whole: float, otherwise: float) -> float:
+    return min(max(1 - part / whole, 0.0), 1.0) if whole > 0 else otherwise
+
+
+def _percent(share: Number) -> str:
+    """Write a share in percent, with its margin if that is not next to nothing."""
+    if not share.usable:
+        return "–"
+    half = 100 * max(share.value - share.lower, share.upper - share.value)
+    margin = f" ± {half:.0f}" if half >= 0.5 else ""
+    return f"{100 * share.value:.0f}{margin} %"
 
 
 def _chosen(source: Source, unit: Unit, names: Sequence[str] | None) -> list[str]:
@@ -268,8 +283,17 @@ class Description(Publishable):
 
     def missing(self, column: str) -> float:
         """Share of the rows that have no value in a column of numbers."""
-        rows, values = self.rows.value, float(self._of("values", column)[0].value)
-        return min(max(1 - values / rows, 0.0), 1.0) if rows > 0 else 0.0
+        return self._missing(column).value
+
+    def _missing(self, column: str) -> Number:
+        """Compare two counts; each has an interval of 97.5 %, so this one has 95 %."""
+        values = self._of("values", column)[0]
+        least, most = values.interval(0.975)
+        fewest, all_rows = self.rows.interval(0.975)
+        lower, upper = _share_left(most, fewest, 0.0), _share_left(least, all_rows, 1.0)
+        share = _share_left(values.value, self.rows.value, 0.0)
+        usable = fewest > _TOO_WIDE * all_rows and upper - lower < _TOO_WIDE
+        return Number(share, lower, upper, usable)
 
     def frame(self) -> Any:
         """Return a table: column, statistic, value, lower, upper (the 95 % interval) and usable.
@@ -401,19 +425,28 @@ class Description(Publishable):
         for what in ("values", "mean"):
             for release in self._of(what, column):
                 yield what, Number.of(release)
+                if what == "values":
+                    yield "missing", self._missing(column)
         for release in self._of("quartiles", column):
             lower, upper = release.interval()
             numbers = zip(release, lower.tolist(), upper.tolist(), strict=True)
             for name, number in zip(QUARTILES, numbers, strict=True):
                 yield name, Number(*number, release.usable)
 
+    @property
+    def _title(self) -> str:
+        return f"description of {Number.of(self.rows).words(margin=True)} rows"
+
     def _cells(self) -> list[list[str]]:
         head = ["column", "values", "missing", "mean", *QUARTILES]
         cells = [head]
         for column in self.columns:
             numbers = dict(self._numbers(column))
-            shown = {name: each.words(margin=name == "mean") for name, each in numbers.items()}
-            shown["missing"] = f"{100 * self.missing(column):.0f} %"
+            shown = {
+                name: each.words(margin=name in {"values", "mean"})
+                for name, each in numbers.items()
+            }
+            shown["missing"] = _percent(numbers["missing"])
             cells.append([column, *(shown.get(name, "") for name in head[1:])])
         return cells
 
@@ -438,7 +471,7 @@ class Description(Publishable):
         yield from (f"not described ({why}): {', '.join(names)}" for why, names in apart.items())
 
     def __str__(self) -> str:
-        lines = [f"description of {Number.of(self.rows).words()} rows"]
+        lines = [self._title]
         cells = self._cells()
         wide = [max(len(row[place]) for row in cells) for place in range(len(cells[0]))]
         for name, *numbers in cells if self.columns else []:
@@ -459,9 +492,7 @@ class Description(Publishable):
         said = [(name, words) for name, _, words in views]
         said += [("cost", cost), *(("note", words) for words in self._notes())]
         numbers = table(head, rows, labels=1) if self.columns else ""
-        return card(
-            f"description of {Number.of(self.rows).words()} rows", numbers, labels, facts(said)
-        )
+        return card(self._title, numbers, labels, facts(said))
 
     _repr_html_ = to_html
 
