@@ -2,8 +2,8 @@
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, real, population, spread, locations, robust, smooth, vectors, moments, slopes, components,
-speed, growth, groups, small-groups, person-groups, crosstab, bulk, ledger, local, shuffle, peers,
-spark and all.
+speed, growth, groups, small-groups, person-groups, crosstab, describe, bulk, ledger, local,
+shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -23,6 +23,7 @@ from benchmarks import (
     bulk,
     components,
     crosstab,
+    described,
     groups,
     growth,
     intervals,
@@ -102,6 +103,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
         person_groups.QUICK if quick else person_groups.FULL
     ),
     "crosstab": lambda quick: crosstab.crosstab(crosstab.QUICK if quick else crosstab.FULL),
+    "describe": lambda quick: described.described(described.QUICK if quick else described.FULL),
     "bulk": lambda quick: bulk.bulk(quick=quick),
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
     "local": lambda quick: local.local(local.QUICK if quick else local.FULL),

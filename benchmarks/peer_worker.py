@@ -34,21 +34,7 @@ def opendp_tails(x: np.ndarray, epsilon: float) -> Callable[[], float]:
 
 
 def _opendp_bounded(x: np.ndarray, epsilon: float, alpha: float) -> Callable[[], float]:
-    dp = _opendp()
-    domain, metric = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
-    # It chooses among candidates which the user lists: ±1.1^k up to 1e9.
-    candidates = sorted({0.0, *[sign * 1.1**k for k in range(218) for sign in (1, -1)]})
-
-    def quantile(level: float) -> Any:
-        return dp.binary_search_chain(
-            lambda scale: dp.m.make_private_quantile(
-                domain, metric, dp.max_divergence(), candidates, level, scale
-            ),
-            1,
-            epsilon / 4,
-        )
-
-    low, high = quantile(alpha), quantile(1 - alpha)
+    low, high = (_opendp_quantile(level, epsilon / 4, 1.1) for level in (alpha, 1 - alpha))
 
     def release() -> float:
         bounds = sorted((low(x), high(x)))
@@ -57,6 +43,21 @@ def _opendp_bounded(x: np.ndarray, epsilon: float, alpha: float) -> Callable[[],
         return _opendp_mean(x, epsilon / 2, (bounds[0], bounds[1]))()
 
     return release
+
+
+def _opendp_quantile(level: float, epsilon: float, ratio: float) -> Any:
+    """Return its quantile among the candidates that the user lists: ± powers up to 1e9."""
+    dp = _opendp()
+    domain, metric = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    powers = [ratio**k for k in range(1 + int(np.log(1e9) / np.log(ratio)))]
+    candidates = sorted({0.0, *powers, *(-each for each in powers)})
+    return dp.binary_search_chain(
+        lambda scale: dp.m.make_private_quantile(
+            domain, metric, dp.max_divergence(), candidates, level, scale
+        ),
+        1,
+        epsilon,
+    )
 
 
 def _opendp_mean(x: np.ndarray, epsilon: float, bounds: tuple[float, float]) -> Callable[[], float]:
@@ -108,6 +109,33 @@ def diffprivlib_std_wide(x: np.ndarray, epsilon: float) -> Callable[[], float]:
     return lambda: tools.std(x, epsilon=epsilon, bounds=WIDE)
 
 
+def opendp_described(x: np.ndarray, epsilon: float) -> Callable[[], list[float]]:
+    """OpenDP: three quartiles among ±1.01^k, and a mean in bounds of such quantiles."""
+    quartiles = [_opendp_quantile(level, epsilon / 6, 1.01) for level in (0.25, 0.5, 0.75)]
+    mean = _opendp_bounded(x, epsilon / 2, 0.01)
+    return lambda: [*(float(each(x)) for each in quartiles), mean()]
+
+
+def pydp_described(x: np.ndarray, epsilon: float) -> Callable[[], list[float]]:
+    """PyDP: three quartiles within ±1e9, and a mean that finds its bounds."""
+    algorithms = importlib.import_module("pydp.algorithms.laplacian")
+    rows = x.tolist()
+    low, high = WIDE
+
+    def release() -> list[float]:
+        quartiles = [
+            algorithms.Percentile(
+                epsilon=epsilon / 6, percentile=level, lower_bound=low, upper_bound=high,
+                dtype="float",
+            ).quick_result(rows)
+            for level in (0.25, 0.5, 0.75)
+        ]  # fmt: skip
+        mean = algorithms.BoundedMean(epsilon=epsilon / 2, dtype="float")
+        return [*quartiles, mean.quick_result(rows)]
+
+    return release
+
+
 WORKERS = {
     "opendp_wide": (opendp_wide, "opendp"),
     "opendp_quantiles": (opendp_quantiles, "opendp"),
@@ -116,6 +144,8 @@ WORKERS = {
     "pydp_auto": (pydp_auto, "python-dp"),
     "pydp_std_auto": (pydp_std_auto, "python-dp"),
     "diffprivlib_std_wide": (diffprivlib_std_wide, "diffprivlib"),
+    "opendp_described": (opendp_described, "opendp"),
+    "pydp_described": (pydp_described, "python-dp"),
 }
 
 
@@ -128,12 +158,12 @@ def main() -> None:
     except ImportError as error:
         print(json.dumps({"missing": str(error), "package": package}))
         return
-    estimates: list[float | None] = []
+    estimates: list[Any] = []
     times, sums = [], []
     for _ in range(int(releases)):
         start = time.process_time()
         try:
-            estimates.append(float(release()))
+            estimates.append(np.asarray(release(), dtype=float).tolist())
         except Exception:  # noqa: BLE001  a failed release is a result: it is counted
             estimates.append(None)
         times.append(time.process_time() - start)

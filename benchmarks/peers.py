@@ -134,9 +134,11 @@ def _summary(estimates: list[float], truth: float) -> Iterator[str]:
         yield f"{100 * value:.2g} %" if value < 1 else f"{100 * value:.0f} %"
 
 
-def ask(peer: Peer, path: Path, releases: int) -> dict:
+def ask(peer: Peer, path: Path, releases: int, epsilon: float = 1.0) -> dict:
+    """Run a worker on a file of numbers: its answers, its version, and its CPU time."""
     python = os.environ.get("MODICUM_PEERS", str(HERE.parent / ".venv-peers" / "bin" / "python"))
-    command = [python, str(HERE / "peer_worker.py"), peer.worker, str(path), "1", str(releases)]
+    worker = [python, str(HERE / "peer_worker.py"), peer.worker]
+    command = [*worker, str(path), str(epsilon), str(releases)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except FileNotFoundError:
