@@ -14,7 +14,8 @@ from benchmarks.targets import Target, table
 from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate, Tail
+from modicum.confidence import Tail
+from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
 from modicum.status import USABLE, judged
 

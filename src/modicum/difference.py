@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any
 
+from modicum.confidence import Tail, check_confidence
 from modicum.errors import InvalidArgument
 from modicum.publishing.html import card, facts, interval, number
 from modicum.publishing.text import note_text
-from modicum.release import Interval, Release, Tail, check_confidence, check_sample, law_of, sealed
+from modicum.release import Interval, Release, check_sample, law_of, sealed
 
 
 @sealed

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, Generic, Self, TypeVar
 
 from modicum.array_release import ArrayRelease, written_end, written_label
+from modicum.confidence import Tail, check_confidence
 from modicum.difference import Difference
 from modicum.errors import InvalidArgument, MissingKey
 from modicum.privacy.event import Event, with_labels
@@ -23,9 +24,7 @@ from modicum.release import (
     AT_HAND,
     POPULATION,
     Release,
-    Tail,
     TranscriptEntry,
-    check_confidence,
     chosen_interval,
     found_groups_words,
     sealed,

@@ -7,16 +7,15 @@
 from __future__ import annotations
 
 import functools
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, field
 from fractions import Fraction
-from numbers import Real
 from sys import float_info
-from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.errors import InvalidArgument, says_how
+from modicum.confidence import LEVELS, Tail, check_confidence
+from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -29,8 +28,6 @@ from modicum.publishing.text import note_text, view_line
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
-Tail = float | Literal["auto"] | None
-LEVELS = says_how("interval(level=0.9)", confidence="level=0.9", alpha="level=0.95 is 1 - alpha")
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 _INTERNAL = frozenset(  # of records: names that users of a notebook do not need
     {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
@@ -619,26 +616,6 @@ def check_sample(release: Release) -> None:
             f"the records of {release.unit} are not independent: a confidence interval is for a "
             "unit of one row, or of persons whose rows are combined"
         )
-
-
-def check_confidence(level: object, tail: object) -> None:
-    """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
-    if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
-        percent = _is_number(level) and 1 < level < 100  # type: ignore[operator]
-        meant = f": in percent that is {level / 100:g}" if percent else ""  # type: ignore[operator]
-        raise InvalidArgument(
-            f"level must be a number strictly between 0 and 1, got {level!r}{meant}"
-        )
-    if tail is None or (isinstance(tail, str) and tail == "auto"):
-        return
-    if not (_is_number(tail) and tail > 1):  # type: ignore[operator]
-        raise InvalidArgument(f'tail must be a number above 1, "auto" or None, got {tail!r}')
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return math.isfinite(value)
 
 
 def _event_fields(event: Event) -> dict[str, object]:

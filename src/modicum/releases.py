@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from modicum.confidence import Tail
 from modicum.errors import MissingKey
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, spent_on
@@ -14,7 +15,7 @@ from modicum.publishing.answers import AnswerRows, Publishable, common_terms
 from modicum.publishing.html import answer_cells, written_label
 from modicum.publishing.native import native_table
 from modicum.publishing.text import aligned
-from modicum.release import Tail, sealed
+from modicum.release import sealed
 
 R = TypeVar("R", bound=Publishable)
 _SHOWN = 30  # lines of the summary

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from modicum import query as ask
 from modicum.array_release import ArrayRelease
+from modicum.confidence import Tail
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure
@@ -27,7 +28,7 @@ from modicum.publishing.explanation import Explanation
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.native import native_table
 from modicum.publishing.text import note_text, view_line
-from modicum.release import Release, Tail
+from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modicum.confidence import Tail, check_confidence
 from modicum.errors import InvalidArgument, MissingKey
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
@@ -24,10 +25,8 @@ from modicum.publishing.text import aligned, note_text
 from modicum.release import (
     Estimate,
     Record,
-    Tail,
     TranscriptEntry,
     assumed_tail,
-    check_confidence,
     sealed,
 )
 from modicum.status import Status

@@ -1,0 +1,32 @@
+"""The confidence level of an interval, and the tail that it assumes."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Literal
+
+from modicum.errors import InvalidArgument, says_how
+
+Tail = float | Literal["auto"] | None
+LEVELS = says_how("interval(level=0.9)", confidence="level=0.9", alpha="level=0.95 is 1 - alpha")
+
+
+def check_confidence(level: object, tail: object) -> None:
+    """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
+    if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
+        percent = _is_number(level) and 1 < level < 100  # type: ignore[operator]
+        meant = f": in percent that is {level / 100:g}" if percent else ""  # type: ignore[operator]
+        raise InvalidArgument(
+            f"level must be a number strictly between 0 and 1, got {level!r}{meant}"
+        )
+    if tail is None or (isinstance(tail, str) and tail == "auto"):
+        return
+    if not (_is_number(tail) and tail > 1):  # type: ignore[operator]
+        raise InvalidArgument(f'tail must be a number above 1, "auto" or None, got {tail!r}')
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return math.isfinite(value)
