@@ -15,19 +15,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from modicum.confidence import LEVELS, Tail, check_confidence
+from modicum.confidence import LEVELS, ErrorModel, Tail, assumed_tail, check_confidence
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import DRAWS, AnswerRows
 from modicum.publishing.native import native_table
-from modicum.release import (
-    ErrorModel,
-    Estimate,
-    Record,
-    assumed_tail,
-    sealed,
-)
+from modicum.release import Estimate, Record, sealed
 from modicum.status import Status
 
 _SHOWN = 30  # components or groups on the summary

@@ -14,7 +14,14 @@ from fractions import Fraction
 from sys import float_info
 from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.confidence import LEVELS, Tail, check_confidence
+from modicum.confidence import (
+    LEVELS,
+    ErrorModel,
+    Tail,
+    assumed_tail,
+    check_confidence,
+    chosen_index,
+)
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
@@ -77,40 +84,11 @@ class Interval(NamedTuple):
         return self.upper / 2 - self.lower / 2
 
 
-class ErrorModel(Protocol):
-    """Released quantities in words and as numbers; `modicum.status` reads two more of some.
-
-    Those that allow for a tail that was seen have a method ``tail_index``: the index that the
-    interval at a level assumes by default.
-    """
-
-    @property
-    def condition(self) -> str:
-        """The default interval's assumption in a few words; empty if it has none."""
-
-    def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers and what it assumes."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Every number as JSON types."""
-
-
 class ScalarErrorModel(ErrorModel, Protocol):
     """Released quantities from which intervals follow; one class a statistic."""
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval at a confidence level under a tail assumption."""
-
-
-def chosen_index(error_model: ErrorModel, level: float) -> float:
-    """Return the tail index that the interval at a level assumes by default."""
-    index: float = getattr(error_model, "tail_index", lambda _: 3.0)(level)
-    return index
-
-
-def assumed_tail(error_model: ErrorModel, level: float, tail: Tail) -> float | None:
-    """Return the tail index that an interval assumes: one that was asked for, or the default."""
-    return chosen_index(error_model, level) if tail == "auto" else tail
 
 
 R_co = TypeVar("R_co", bound="Record", covariant=True)

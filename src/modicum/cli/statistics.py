@@ -42,7 +42,7 @@ from modicum.cli.options import (
 )
 from modicum.cli.publishing import add_publishing, chosen_publication, refuse_publication
 from modicum.cli.tasks import words_of
-from modicum.confidence import Tail
+from modicum.confidence import Tail, assumed_tail
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.plan.shapes import ShapeName
@@ -51,7 +51,7 @@ from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.publishing.files import checked_target
-from modicum.release import Release, assumed_tail
+from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 from modicum.sources.viewed import view_of

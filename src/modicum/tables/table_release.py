@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modicum.confidence import Tail, check_confidence
+from modicum.confidence import Tail, assumed_tail, check_confidence
 from modicum.errors import InvalidArgument, MissingKey
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
@@ -22,13 +22,7 @@ from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.publishing.text import aligned, note_text
-from modicum.release import (
-    Estimate,
-    Record,
-    TranscriptEntry,
-    assumed_tail,
-    sealed,
-)
+from modicum.release import Estimate, Record, TranscriptEntry, sealed
 from modicum.status import Status
 from modicum.tables.margins import Floats, Layout, Names, NoisySums
 from modicum.tables.table_errors import TableErrorModel
