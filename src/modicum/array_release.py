@@ -270,7 +270,13 @@ class ArrayRelease(Record):
         return native_table(self.columns(), self.engine)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write a table of all components with intervals; arguments as for :meth:`interval`."""
+        """Write a table of all components with intervals: what ``print(release)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`interval`.
+        """
         columns = self.columns(level, tail)
         names = [name for name in columns if name not in {"value", "lower", "upper"}]
         several = len(self.numbers) > 1
@@ -321,7 +327,6 @@ class ArrayRelease(Record):
     def terms(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> dict[str, object]:
-        """Return what a published table says of the release besides its numbers, as JSON types."""
         if population:
             raise InvalidArgument(f"a {self.statistic} has no intervals for a population")
         several = {"interval_simultaneous": len(self.numbers) > 1}
@@ -330,7 +335,6 @@ class ArrayRelease(Record):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         terms = self.terms(level, tail, population=population)
         columns = self.columns(level, tail)
         value, lower, upper = (columns.pop(name) for name in ("value", "lower", "upper"))
@@ -400,7 +404,18 @@ class ArrayRelease(Record):
         return bool(getattr(self.error_model, "noise_apart", False))
 
     def columns(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, list[Any]]:
-        """Labels of every component, in C order, its value and its interval."""
+        """Return the labels of every component, in C order, its value and its interval.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`interval`.
+
+        Returns
+        -------
+        dict of str to list
+            A column of each kind of label, ``value``, ``lower`` and ``upper``.
+        """
         lower, upper = self.interval(level, tail)
         columns: dict[str, list[Any]] = {}
         places = list(product(*(range(size) for size in self.shape)))

@@ -120,7 +120,6 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         check_confidence(level, tail)
         names, rows = self._rows(list(self), level, tail, population=population)
         columns = [*zip(*rows, strict=True)] or [()] * (len(names) + 5)
@@ -142,6 +141,11 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         """Return what a published table says of the release besides its numbers, as JSON types.
 
         What differs between groups is a list that has each once.
+
+        Parameters
+        ----------
+        level, tail, population
+            As for :meth:`publish`.
         """
         several = [each.terms(level, tail, population=population) for each in self.values()]
         unit: dict[str, object] = {"unit": str(self.unit), "neighbours": NEIGHBOURS}
@@ -160,7 +164,13 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         }
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
+        """Write a table of all groups with intervals: what ``print(release)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`Release.interval`; each interval holds by itself.
+        """
         check_confidence(level, tail)
         of = self.column if self.column is not None else "rows"
         names, found = self._rows(list(self)[:_SHOWN], level, tail)
@@ -320,10 +330,25 @@ class GroupedRelease(Groups[Release]):
         first, second : label
             Keys of two groups.
 
+        Returns
+        -------
+        Difference
+            Its ``value``, :meth:`~Difference.interval` and, if that was bought, interval for
+            populations.
+
         Raises
         ------
         InvalidArgument
             If one of them is not the key of a group, or both are the same.
+
+        Examples
+        --------
+        >>> import modicum as mo, pandas as pd
+        >>> table = pd.DataFrame({"firm": ["a", "b"] * 5000, "wage": [10.0, 30.0] * 5000})
+        >>> groups = mo.Curator(table, budget=mo.pure(1)).group_by("firm", keys=["a", "b"])
+        >>> wages = groups.mean("wage", within=(0, 1e6), epsilon=1)
+        >>> 18 < wages.difference("b", "a").value < 22
+        True
         """
         for key in (first, second):
             if key not in self.releases:

@@ -354,7 +354,10 @@ class Record(Publishable):
     ) -> dict[str, object]:
         """Return what a published table says of the release besides its numbers, as JSON types.
 
-        Arguments are those of :meth:`publish`.
+        Parameters
+        ----------
+        level, tail, population
+            As for :meth:`publish`.
         """
         assumed = assumed_tail(self.error_model, level, tail)
         return {
@@ -456,10 +459,22 @@ class Release(Record):
             ``None``: no assumption; the interval is then for the statistic of the *clipped*
             data.
 
+        Returns
+        -------
+        Interval
+            Its ``lower`` and ``upper`` end, in the unit of the data, and ``width``.
+
         Raises
         ------
         InvalidArgument
             If ``level`` is not in (0, 1) or ``tail`` is not above 1.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> age = mo.mean([30.0, 40.0, 50.0] * 3000, within=(0, 120), epsilon=1)
+        >>> age.interval(level=0.5).width < age.interval(level=0.99).width
+        True
         """
         check_confidence(level, tail)
         assumed = assumed_tail(self.error_model, level, tail)
@@ -482,11 +497,23 @@ class Release(Record):
         tail : float, "auto" or None
             As for :meth:`interval`.
 
+        Returns
+        -------
+        Interval
+            Its ``lower`` and ``upper`` end, in the unit of the data, and ``width``.
+
         Raises
         ------
         InvalidArgument
             If it was not bought by ``population=True`` of a mean, a median or a quantile; if a
             person may own several rows; or if an argument is out of range.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> age = mo.mean([30.0, 40.0, 50.0] * 3000, within=(0, 120), epsilon=1, population=True)
+        >>> age.confidence_interval().width > age.interval().width
+        True
         """
         check_confidence(level, tail)
         check_sample(self)
@@ -529,7 +556,6 @@ class Release(Record):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         lower, upper = chosen_interval(self, level, tail, population=population)
         terms = self.terms(level, tail, population=population)
         if self.population and not population:
@@ -553,7 +579,13 @@ class Release(Record):
         return self._facts("modicum.release/2", answer)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write the answer, its interval and its terms; arguments as for :meth:`interval`."""
+        """Write the answer, its interval and its terms: what ``print(release)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`interval`.
+        """
         lower, upper = self.interval(level, tail)
         assumed = bool(self.error_model.condition) and tail is not None
         condition = f"  ({self.error_model.condition})" * assumed

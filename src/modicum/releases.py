@@ -86,7 +86,6 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return all numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         names: list[str] = []
         words: list[str] = []
         numbers: list[tuple[Any, ...]] = []
@@ -115,7 +114,13 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
         )
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write a table of all numbers with intervals; arguments as for ``interval()``."""
+        """Write a table of all numbers with intervals: what ``print(releases)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`Release.interval`; each answer holds by itself.
+        """
         answers = self.answers(level, tail)
         head, rows = answer_cells(answers, _SHOWN)
         more = len(answers.values) - _SHOWN

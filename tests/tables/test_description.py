@@ -43,6 +43,12 @@ def test_numbers_and_labels_are_near_the_truth(found: mo.Description) -> None:
         TABLE.region.value_counts().to_dict(), abs=200
     )
     assert found.skipped == {"day": TABLE.day.dtype.name}
+
+
+@pytest.mark.parametrize("column", ["region", "day", "none"])
+def test_missing_values_are_known_of_numbers(found: mo.Description, column: str) -> None:
+    with pytest.raises(mo.InvalidArgument, match="columns of numbers"):
+        found.missing(column)
     assert found.usable
 
 

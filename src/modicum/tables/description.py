@@ -268,7 +268,28 @@ class Description(Publishable):
         return any(each.usable for each in [*found, *self.labels.values()])
 
     def missing(self, column: str) -> float:
-        """Share of the rows that have no value in a column of numbers."""
+        """Share of the rows that have no value in a column of numbers.
+
+        Parameters
+        ----------
+        column : str
+            One of :attr:`columns`.
+
+        Returns
+        -------
+        float
+            In [0, 1], from two released counts: values that are there, and rows.
+
+        Raises
+        ------
+        InvalidArgument
+            For a column that is not one of numbers.
+        """
+        if column not in self.columns:
+            raise InvalidArgument(
+                f"missing values are counted in columns of numbers, {list(self.columns)}, "
+                f"got {column!r}"
+            )
         rows, values = self.rows.value, float(self._of("values", column)[0].value)
         return min(max(1 - values / rows, 0.0), 1.0) if rows > 0 else 0.0
 
@@ -290,7 +311,6 @@ class Description(Publishable):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return every number of every release, with its column and its name."""
         columns: list[str | None] = []
         names: list[str] = []
         numbers: list[tuple[Any, ...]] = []
