@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from modicum.array_release import ArrayRelease, written_end, written_label
 from modicum.confidence import Tail, check_confidence
@@ -40,7 +40,7 @@ R = TypeVar("R", bound=Release | ArrayRelease)
 class Groups(Mapping[Any, R], Publishable, Generic[R]):
     """What the records of all groups share; a mapping from key to release."""
 
-    _internal = frozenset({"engine", "event", "releases", "selection", "under"})
+    _internal = frozenset({"engine", "event", "releases", "selection"})
     statistic: str
     column: str | None
     by: str | tuple[str, ...]
@@ -72,11 +72,6 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
 
     def __len__(self) -> int:
         return len(self.releases)
-
-    def under(self, account: str) -> Self:
-        """Return the same releases with another text on which budget was charged."""
-        releases = {key: replace(each, account=account) for key, each in self.releases.items()}
-        return replace(self, releases=releases, account=account)
 
     @abstractmethod
     def _rows(
@@ -280,6 +275,15 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"{type(self).__name__}({self.statistic} of {self.column!r} by {self.by!r}, "
             f"{len(self)} groups)"
         )
+
+
+G = TypeVar("G", bound=Groups[Any])
+
+
+def under(groups: G, account: str) -> G:
+    """Return the same releases with another text on which budget was charged."""
+    releases = {key: replace(each, account=account) for key, each in groups.releases.items()}
+    return replace(groups, releases=releases, account=account)
 
 
 @sealed

@@ -44,7 +44,7 @@ from modicum.cli.publishing import add_publishing, chosen_publication, refuse_pu
 from modicum.cli.tasks import words_of
 from modicum.confidence import Tail, assumed_tail
 from modicum.errors import InvalidArgument
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease, under
 from modicum.plan.shapes import ShapeName
 from modicum.plan.statistics import find_words, plan_of
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
@@ -366,7 +366,7 @@ def _released(
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
     groups: GroupedRelease = curator.group_by(*arguments.by, **options).run(query)
-    return groups if counted else groups.under(account)
+    return groups if counted else under(groups, account)
 
 
 def keys_as_declared(

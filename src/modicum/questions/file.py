@@ -57,7 +57,7 @@ class QuestionFile(Questionnaire):
         Nothing is read of the table but its columns and their types, and nothing is charged.
         Parameters and errors are those of :meth:`run`.
         """
-        return costs_of(self, self.opened(table), _ledger(ledger), self.charged(account))
+        return costs_of(self, self._opened(table), _ledger(ledger), self._charged(account))
 
     def run(
         self,
@@ -102,7 +102,7 @@ class QuestionFile(Questionnaire):
             more than is left (BudgetExceeded), if the ledger or the table cannot be read
             (LedgerError, SourceError). The message names the question and the field.
         """
-        source, book, name = self.opened(table), _ledger(ledger), self.charged(account)
+        source, book, name = self._opened(table), _ledger(ledger), self._charged(account)
         folder = self.path.with_name(f"{self.path.stem}-answers") if out is None else Path(out)
         costs_of(self, source, book, name)
         return answered(self, source, book, name, folder, progress or (lambda _: None))

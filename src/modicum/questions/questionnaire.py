@@ -47,7 +47,7 @@ class Questionnaire:
     digest: str
     csv: Mapping[str, Any] = field(default_factory=dict)
 
-    def opened(self, table: Table | None = None) -> Source:
+    def _opened(self, table: Table | None = None) -> Source:
         """Open the table: the one that is given, or that of the file."""
         if table is None and self.table is None:
             raise InvalidArgument(f"{self.path.name}, table: it is missing, and no table was given")
@@ -59,7 +59,7 @@ class Questionnaire:
         with naming(f"{self.path.name}, csv"):
             return csv_file(str(self.table), **self.csv)
 
-    def charged(self, account: str | None = None) -> str:
+    def _charged(self, account: str | None = None) -> str:
         """Name the account: the one that is given, or that of the file."""
         found = self.account if account is None else account
         if found is None:

@@ -84,10 +84,6 @@ class QuestionAnswers:
     folder: Path
     askings: tuple[Asking, ...]
 
-    def with_asking(self, place: int, asking: Asking) -> QuestionAnswers:
-        """Return the same with what became of one question."""
-        return replace(self, askings=(*self.askings[:place], asking, *self.askings[place + 1 :]))
-
     @property
     def answers(self) -> Mapping[str, Answer]:
         """Releases by the names of their questions."""
@@ -149,18 +145,24 @@ def answered(
     curator = Curator(source, ledger=ledger, account=account)
     for place, question in enumerate(file.questions):
         asking, goes_on = _asked(file, curator, folder, question)
-        found = found.with_asking(place, asking)
+        found = _with_asking(found, place, asking)
         try:
             write_whole({folder / _INDEX: found.to_json() + "\n"})
         except OutputError as error:
             goes_on = False
             if asking.state == "answered":
                 asking = replace(asking, state="not written", why=str(error))
-                found = found.with_asking(place, asking)
+                found = _with_asking(found, place, asking)
         progress(f"[{place + 1}/{len(file.questions)}] {question.name}: {asking.words}")
         if not goes_on:
             break
     return found
+
+
+def _with_asking(found: QuestionAnswers, place: int, asking: Asking) -> QuestionAnswers:
+    """Return the same with what became of one question."""
+    askings = (*found.askings[:place], asking, *found.askings[place + 1 :])
+    return replace(found, askings=askings)
 
 
 def _asked(

@@ -67,10 +67,6 @@ class MonotoneStatistic(ABC):
         """Whether far records count no more than near ones."""
         return self.growth == 0
 
-    def excess(self, tail: float) -> float:
-        """Mean excess of a record's pull beyond a clipping bound (see :func:`excess`)."""
-        return excess(self.growth, tail)
-
     @abstractmethod
     def check(self, span: float) -> None:
         """Try the statistic on public data, up to a distance ``span``; refuse it if it fails."""
@@ -85,7 +81,7 @@ class MonotoneStatistic(ABC):
         0: as near as cells tell.
         """
 
-    def check_numbers(self) -> None:
+    def _check_numbers(self) -> None:
         """Refuse growth and width that are not numbers or do not fit each other."""
         if not (is_number(self.growth) and 0 <= self.growth <= _MOST_GROWTH):
             raise InvalidArgument(
@@ -161,7 +157,7 @@ class Score(MonotoneStatistic):
         """Check the numbers; :meth:`check` looks at ψ."""
         if not callable(self.psi):
             raise InvalidArgument(f"psi must be a function, got {type(self.psi).__name__}")
-        self.check_numbers()
+        self._check_numbers()
         if self.bends is not None and not _are_bends(self.bends):
             raise InvalidArgument(
                 "bends must be a tuple of differences, each with 1 or -1, such as "
@@ -459,7 +455,7 @@ class Boundaries(MonotoneStatistic):
         InvalidArgument
             With a data set on which the method fails, or two that break the promise.
         """
-        self.check_numbers()
+        self._check_numbers()
         known: dict[tuple[bytes, int], tuple[Reals, Reals]] = {}
 
         def tried(records: Reals, levels: int) -> tuple[Reals, Reals]:
