@@ -34,7 +34,20 @@ _CSV = tuple(inspect.signature(csv_file).parameters)[1:]
 
 @dataclass(frozen=True, slots=True)
 class QuestionFile(Questionnaire):
-    """A file of questions, all of whose fields are checked; made by :func:`read`."""
+    r"""A file of questions, all of whose fields are checked; made by :func:`read`.
+
+    Its attributes are those of the file: ``path``, ``name``, ``title``, ``table``, ``account``,
+    ``unit``, ``questions``, ``csv``, and ``digest``, the SHA-256 of its bytes.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ages.toml"
+    >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
+    >>> _ = path.write_text(f"{question}expect = {{n = 900}}\n")
+    >>> str(mo.questions.read(path).plan()).splitlines()[0]
+    'plan of ages.toml: 1 questions; nothing is read or spent'
+    """
 
     def plan(self) -> QuestionPlans:
         """Predict the errors of the answers, and say their costs; no data are read.
@@ -42,6 +55,11 @@ class QuestionFile(Questionnaire):
         A question is planned if it has ``expect``: a table with ``n``, the number of rows (of a
         group, if there are groups), ``sd``, their standard deviation, and what else its plan in
         :mod:`modicum.plan` takes of the data.
+
+        Returns
+        -------
+        QuestionPlans
+            Printed, a table of them.
         """
         return planned(self)
 
@@ -55,7 +73,21 @@ class QuestionFile(Questionnaire):
         """Check all questions against the table and the ledger, as :meth:`run` does first.
 
         Nothing is read of the table but its columns and their types, and nothing is charged.
-        Parameters and errors are those of :meth:`run`.
+
+        Parameters
+        ----------
+        table, ledger, account
+            As for :meth:`run`.
+
+        Returns
+        -------
+        QuestionCosts
+            What each question costs, and what of it is charged already.
+
+        Raises
+        ------
+        ModicumError
+            As :meth:`run`, before anything is charged.
         """
         return costs_of(self, self._opened(table), _ledger(ledger), self._charged(account))
 

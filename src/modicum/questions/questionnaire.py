@@ -23,9 +23,11 @@ class Questionnaire:
     Attributes
     ----------
     path : Path
+        Of the file.
     name : str
         Of the file without its ending, or its field ``name``: it is part of every key.
     title : str or None
+        For people.
     table : Path or None
         The table that is asked, relative to the file.
     account : str or None
@@ -33,8 +35,11 @@ class Questionnaire:
     unit : Unit or None
         Who is protected; the account has to protect the same.
     questions : tuple of Question
+        In the order of the file.
     digest : str
         The SHA-256 of the file.
+    csv : mapping
+        How a CSV table is read: arguments of :func:`modicum.csv_file`.
     """
 
     path: Path

@@ -66,17 +66,30 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswers:
-    """The answers of a file of questions.
+    r"""The answers of a file of questions.
 
     Attributes
     ----------
     file : Questionnaire
+        What was asked.
     account : str
         Which account was charged.
     folder : Path
         Where the answers are.
     askings : tuple of Asking
         In the order of the file: ``question``, ``state``, ``answer`` and ``why``.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
+    >>> _ = (folder / "ages.toml").write_text(f'account = "people"\n{question}')
+    >>> url = f"sqlite:///{folder}/budget.db"
+    >>> account = mo.Ledger.create(url).open_account("people", mo.pure(1))
+    >>> done = mo.questions.read(folder / "ages.toml").run([40.0] * 900, ledger=url)
+    >>> done.complete, 800 < done.answers["rows"].value < 1000
+    (True, True)
     """
 
     file: Questionnaire

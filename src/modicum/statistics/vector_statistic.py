@@ -199,6 +199,7 @@ class Sensitivities(ABC):
         rows, lo, hi
             As for :meth:`value`.
         levels : int
+            How many bounds, at least 1.
 
         Returns
         -------
@@ -215,7 +216,19 @@ class Sensitivities(ABC):
         """
 
     def range(self, lo: float, hi: float) -> tuple[float, float]:
-        """Return ends between which all components are, if numbers are between lo and hi."""
+        """Return ends between which all components are: those of the data, if not overridden.
+
+        Parameters
+        ----------
+        lo, hi : float
+            Numbers are between them.
+
+        Returns
+        -------
+        (float, float)
+            Public: how wide it is must not follow from data. Values beyond it are moved to its
+            ends.
+        """
         return lo, hi
 
     @property
@@ -228,6 +241,11 @@ class Sensitivities(ABC):
 
         All of up to three rows of four, and up to 1,000 rows of which many are equal. It proves
         nothing about all others.
+
+        Parameters
+        ----------
+        lo, hi : float
+            Numbers are between them.
 
         Raises
         ------
