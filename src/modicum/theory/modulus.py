@@ -329,8 +329,12 @@ def smooth_sensitivity(sensitivities: ArrayLike, beta: Number, *, largest: float
 def smooth_radii(sensitivities: ArrayLike, beta: Number, *, largest: float) -> Floats:
     """Return how large the smooth sensitivity is 0, 1, ..., K steps away; not private.
 
-    Parameters are those of :func:`smooth_sensitivity`. Entries from 1 on are the radii of Asi and
-    Duchi 2020, Proposition 2.2.
+    Entries from 1 on are the radii of Asi and Duchi 2020, Proposition 2.2.
+
+    Parameters
+    ----------
+    sensitivities, beta, largest
+        As for :func:`smooth_sensitivity`.
 
     Returns
     -------
@@ -338,6 +342,11 @@ def smooth_radii(sensitivities: ArrayLike, beta: Number, *, largest: float) -> F
         exp(β l) max_{k >= l} exp(-β k) LS_k, never above ``largest``: what is reached in k steps
         from D' is reached in k + l from D, so the maximum over all D' within l steps of the smooth
         sensitivity is this.
+
+    Raises
+    ------
+    InvalidArgument
+        If β is not above 0.
 
     Examples
     --------

@@ -129,6 +129,13 @@ class RiskBounds(_Result):
         The quantity with which the papers characterise the risk up to constants.
     lower, upper : float
         The risk lies between them; they agree where it is known exactly.
+
+    Examples
+    --------
+    >>> from modicum import theory
+    >>> risk = theory.subset_risk([28_000.0] * 990 + [100_000.0] * 10, "mean", 0.1)
+    >>> risk.operations, round(risk.lower), round(risk.upper)
+    (10, 218, 364)
     """
 
     risk: str
@@ -238,13 +245,22 @@ def in_neighbour_risk(data: ArrayLike, statistic: str | Statistic, epsilon: Numb
 
     It is the least value, over ε-private algorithms A, of the largest E|A(D') - θ(D')| over the
     data sets D' within k = floor(1/ε) additions and removals whose values all occur in D. Not
-    private: it is computed from the data themselves. Parameters and errors are those of
-    :func:`subset_risk`, with n >= 1.
+    private: it is computed from the data themselves.
+
+    Parameters
+    ----------
+    data, statistic, epsilon
+        As for :func:`subset_risk`, with n >= 1.
 
     Returns
     -------
     RiskBounds
         ``spread`` is the largest ``|θ(D) - θ(D')|``, the quantity of Dick et al. 2023, Remark 2.4.
+
+    Raises
+    ------
+    InvalidArgument
+        As of :func:`subset_risk`.
 
     Notes
     -----
@@ -445,6 +461,13 @@ class Comparison(_Result):
         Where new records may lie.
     subset, in_neighbour, local_minimax : RiskBounds
         R, R2 and R1.
+
+    Examples
+    --------
+    >>> from modicum import theory
+    >>> found = theory.compare([0.0] * 900 + [1.0] * 100, "mean", 0.1, within=(0, 1))
+    >>> round(found.true_value, 6), round(found.subset.spread, 4)
+    (0.1, 0.0101)
     """
 
     statistic: str
