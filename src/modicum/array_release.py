@@ -36,6 +36,11 @@ Label = float | str
 class Intervals(NamedTuple):
     """Ends of intervals, one for each component: two arrays of the shape of the values.
 
+    Attributes
+    ----------
+    lower, upper : float64 array
+        Read-only, in the unit of the data.
+
     Examples
     --------
     >>> import modicum as mo

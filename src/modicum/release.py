@@ -66,6 +66,13 @@ def sealed(cls: type[T]) -> type[T]:
 class Interval(NamedTuple):
     """Ends of an interval.
 
+    Attributes
+    ----------
+    lower, upper : float
+        In the unit of the data.
+
+    Examples
+    --------
     >>> Interval(lower=1.0, upper=3.0).width
     2.0
     """

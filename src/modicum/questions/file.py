@@ -36,8 +36,26 @@ _CSV = tuple(inspect.signature(csv_file).parameters)[1:]
 class QuestionFile(Questionnaire):
     r"""A file of questions, all of whose fields are checked; made by :func:`read`.
 
-    Its attributes are those of the file: ``path``, ``name``, ``title``, ``table``, ``account``,
-    ``unit``, ``questions``, ``csv``, and ``digest``, the SHA-256 of its bytes.
+    Attributes
+    ----------
+    path : Path
+        Of the file.
+    name : str
+        Of the file without its ending, or its field ``name``: it is part of every key.
+    title : str or None
+        For people.
+    table : Path or None
+        The table that is asked, relative to the file.
+    account : str or None
+        The account of a ledger that is charged.
+    unit : Unit or None
+        Who is protected; the account has to protect the same.
+    questions : tuple of Question
+        In the order of the file.
+    digest : str
+        The SHA-256 of the file.
+    csv : mapping
+        How a CSV table is read: arguments of :func:`modicum.csv_file`.
 
     Examples
     --------

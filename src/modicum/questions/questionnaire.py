@@ -18,29 +18,7 @@ Table = Any
 
 @dataclass(frozen=True, slots=True)
 class Questionnaire:
-    """Questions of one table and one account, all of whose fields are checked.
-
-    Attributes
-    ----------
-    path : Path
-        Of the file.
-    name : str
-        Of the file without its ending, or its field ``name``: it is part of every key.
-    title : str or None
-        For people.
-    table : Path or None
-        The table that is asked, relative to the file.
-    account : str or None
-        The account of a ledger that is charged.
-    unit : Unit or None
-        Who is protected; the account has to protect the same.
-    questions : tuple of Question
-        In the order of the file.
-    digest : str
-        The SHA-256 of the file.
-    csv : mapping
-        How a CSV table is read: arguments of :func:`modicum.csv_file`.
-    """
+    """Questions of one table and one account; see :class:`modicum.questions.QuestionFile`."""
 
     path: Path
     name: str

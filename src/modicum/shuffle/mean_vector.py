@@ -281,6 +281,7 @@ class VectorBatch(OneTimeClients[MeanVector]):
     Parameters
     ----------
     protocol : MeanVector
+        Made by :func:`mean_vector`.
     clients : int
         How many, positive.
     entropy : Entropy

@@ -16,15 +16,8 @@ from numpy.typing import ArrayLike
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_integer
 from modicum.privacy.budget import Number
-from modicum.theory.statistics import (
-    Floats,
-    Integers,
-    Statistic,
-    checked_range,
-    chosen,
-    ordered,
-    positive,
-)
+from modicum.theory.arguments import checked_range, chosen, ordered, positive
+from modicum.theory.statistics import Floats, Integers, Statistic
 
 _MOST = 10**5
 
@@ -318,6 +311,11 @@ def smooth_sensitivity(sensitivities: ArrayLike, beta: Number, *, largest: float
     largest : float
         A bound of all further ones, such as the width of the range; with K too small it decides.
 
+    Returns
+    -------
+    float
+        In the unit of the data; noise of this scale needs a law of its own, not Laplace's.
+
     Examples
     --------
     >>> round(smooth_sensitivity([3, 7, 97], 2, largest=100), 3)
@@ -382,6 +380,11 @@ def radial_error(radii: ArrayLike, epsilon: Number, *, largest: float, dimension
         All further radii; above 0.
     dimension : int
         At least 1.
+
+    Returns
+    -------
+    float
+        In the unit of the radii.
 
     Examples
     --------

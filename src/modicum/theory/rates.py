@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction, as_integer
 from modicum.privacy.budget import Number
-from modicum.theory.statistics import ordered, positive
+from modicum.theory.arguments import ordered, positive
 
 
 def bounded_mean_error(width: float, n: int, epsilon: Number) -> float:
@@ -68,6 +68,7 @@ def threshold_rank_error(candidates: float, zeta: float, epsilon: Number) -> flo
     zeta : float
         In (0, 1).
     epsilon : number
+        Above 0: that of the threshold.
 
     Returns
     -------
@@ -105,6 +106,11 @@ def subset_mean_error(
     width, step : float
         Of the public range, and of the lattice.
 
+    Returns
+    -------
+    float
+        In the unit of the data.
+
     Notes
     -----
     Thresholds cost ε/4 each and the mean ε/2. With probability 1 - 2ζ both rank errors are below
@@ -139,6 +145,7 @@ def inverse_sensitivity_cost(
     Parameters
     ----------
     epsilon : number
+        Above 0: 1/ε is the distance up to which the modulus counts.
     candidates : float
         Points of the grid, 2R/β + 1 for multiples of β in [-R, R].
     largest_loss : float
@@ -323,10 +330,17 @@ def distribution_rate(moments: Mapping[float, float], *, n: int, epsilon: Number
 
     Parameters
     ----------
-    moments : mapping
+    moments : mapping of float to float
         From orders k >= 2 to absolute central moments M_k, infinite ones included; 2 is needed.
     n : int
+        Number of records, at least 1.
     epsilon : number
+        Above 0.
+
+    Returns
+    -------
+    float
+        In the unit of the data.
 
     Examples
     --------

@@ -18,16 +18,9 @@ from numpy.typing import ArrayLike
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_integer
 from modicum.privacy.budget import Number
+from modicum.theory.arguments import checked_range, chosen, ordered, positive
 from modicum.theory.modulus import Neighbours, extremes, farthest
-from modicum.theory.statistics import (
-    Floats,
-    Integers,
-    Statistic,
-    checked_range,
-    chosen,
-    ordered,
-    positive,
-)
+from modicum.theory.statistics import Floats, Integers, Statistic
 
 _SCHEMA = "modicum.theory/1"
 _MARK = "computed from the data: not private"
@@ -514,6 +507,11 @@ def compare(
     within : (lo, hi)
         Where new records may lie, for the local minimax risk. Without it any number may occur,
         and that risk is infinite.
+
+    Returns
+    -------
+    Comparison
+        Printed, a table of the three risks.
 
     Notes
     -----
