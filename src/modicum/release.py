@@ -545,7 +545,12 @@ class Release(Record):
         Parameters
         ----------
         levels : sequence of float
-            In (0, 1); each gives a level, a lower and an upper end.
+            In (0, 1).
+
+        Returns
+        -------
+        list of (float, float, float)
+            Each level, with a lower and an upper end.
         """
         law = law_of(self, 0.05, None, population=False)
         if law is not None and law.above.parts:

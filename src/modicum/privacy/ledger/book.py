@@ -156,6 +156,11 @@ class Ledger:
         url : str
             ``"sqlite:///FILE"`` or ``"postgresql://USER@HOST/DATABASE"``.
 
+        Returns
+        -------
+        Ledger
+            With the ledger there, ready to be used.
+
         Raises
         ------
         LedgerError
@@ -221,6 +226,11 @@ class Ledger:
             What is added, rounded down to 10^-15 (δ: 10^-18).
         note : str
             Why, for those who read the ledger.
+
+        Returns
+        -------
+        AccountState
+            The account with its new budget.
 
         Raises
         ------
@@ -408,6 +418,11 @@ class Ledger:
             Lines of an earlier :meth:`export`: each of its entries must still be here. Without
             it, whoever can write to the store can rewrite all hashes, or put an old copy back,
             and nothing shows.
+
+        Returns
+        -------
+        Verified
+            How much was read.
 
         Raises
         ------
