@@ -292,7 +292,7 @@ class Curator(Statistics, WholeTable):
 
         Returns
         -------
-        Release, ArrayRelease, ...
+        Release or ArrayRelease
             Of the kind that the query names.
 
         Raises

@@ -70,8 +70,7 @@ def pure_to_zcdp(budget: Budget) -> Budget:
     Returns
     -------
     Budget
-        In ρ, exact. For the bounded range of an exponential mechanism a quarter of it is enough,
-        which its event knows and this cannot.
+        In ρ, exact. An exponential mechanism costs a quarter of it, as its event knows.
 
     Raises
     ------

@@ -227,8 +227,8 @@ def zcdp(rho: Number) -> Budget:
     Returns
     -------
     Budget
-        It can hold noise with Gaussian tails; two releases of ρ cost 2ρ, and their (ε, δ) grows
-        like the square root of their number, see :func:`zcdp_to_approx`.
+        Releases may draw Gaussian noise. The (ε, δ) guarantee of k equal ones grows like the square
+        root of k, see :func:`zcdp_to_approx`.
 
     Raises
     ------

@@ -84,12 +84,12 @@ class Unit:
         Parameters
         ----------
         most : int
-            At least 1, and 1 unless the unit combines the rows of a person.
+            At least 1; above 1 only if the unit combines the rows of a person.
 
         Returns
         -------
         Unit
-            For records that say in how many groups a person counts: it was found, or declared.
+            A record in one group then has a part of the cost, see :meth:`per_row`.
 
         Raises
         ------
