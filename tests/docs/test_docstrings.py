@@ -99,9 +99,8 @@ def documentation(found: object) -> str:
 def test_a_function_says_what_it_takes_and_gives(name: str) -> None:
     text, wanted = documentation(FUNCTIONS[name]), asked(FUNCTIONS[name])
     assert entries(text, "Parameters") == dict.fromkeys(wanted, True)
-    assert (
-        section(text, "Returns") or inspect.signature(FUNCTIONS[name]).return_annotation == "None"
-    )
+    returned = inspect.signature(FUNCTIONS[name]).return_annotation
+    assert section(text, "Returns") or returned == "None"
     assert (">>> " in text) == (name not in WITHOUT_EXAMPLE)
 
 
@@ -116,6 +115,8 @@ def test_a_method_says_what_it_takes(name: str) -> None:
 def test_a_class_says_what_it_is_made_of(name: str) -> None:
     kind, text = CLASSES[name], documentation(CLASSES[name])
     assert ">>> " in text
+    properties = inspect.getmembers(kind, lambda found: isinstance(found, property))
+    assert all(inspect.getdoc(each) for at, each in properties if not at.startswith("_"))
     assert all(entries(text, "Attributes").values())
     if issubclass(kind, BaseException) or inspect.isabstract(kind) or not asked(kind):
         return

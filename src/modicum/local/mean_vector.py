@@ -134,6 +134,7 @@ class MeanVector(Protocol):
 
     @property
     def vectors(self) -> Vectors:
+        """The clients' vectors as integers."""
         return Vectors(self.seed, self.dimension, self.radius, _OCTAVE)
 
     def asked(self, said: Announcement) -> TreeRound | GaussianRound:

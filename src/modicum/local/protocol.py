@@ -148,10 +148,12 @@ class Protocol(Written):
 
     @property
     def rounds(self) -> int:
+        """How many rounds a session has; each client answers one of them."""
         return len(self.shares)
 
     @property
     def seed(self) -> bytes:
+        """The session as bytes: the seed of its public randomness."""
         return bytes.fromhex(self.session)
 
     def public_words(self, clients: NDArray[np.uint64]) -> Words:

@@ -46,6 +46,7 @@ class Shuffled(Written):
 
     @property
     def rounds(self) -> int:
+        """How many rounds a session has."""
         return 1
 
     def shuffler(self, number: int = 1, *, entropy: Entropy = SYSTEM) -> Shuffler:
