@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from benchmarks.methods import WITHIN, CachedReader
 from benchmarks.targets import Target, table
 from modicum import query
+from modicum.confidence import Tail
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate, Tail
+from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
 from modicum.status import USABLE, judged
 

@@ -15,21 +15,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from modicum.confidence import LEVELS, ErrorModel, Tail, assumed_tail, check_confidence
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import DRAWS, AnswerRows
 from modicum.publishing.native import native_table
-from modicum.release import (
-    LEVELS,
-    ErrorModel,
-    Estimate,
-    Record,
-    Tail,
-    assumed_tail,
-    check_confidence,
-    sealed,
-)
+from modicum.release import Estimate, Record, sealed
 from modicum.status import Status
 
 _SHOWN = 30  # components or groups on the summary
@@ -43,6 +35,11 @@ Label = float | str
 
 class Intervals(NamedTuple):
     """Ends of intervals, one for each component: two arrays of the shape of the values.
+
+    Attributes
+    ----------
+    lower, upper : float64 array
+        Read-only, in the unit of the data.
 
     Examples
     --------
@@ -278,7 +275,13 @@ class ArrayRelease(Record):
         return native_table(self.columns(), self.engine)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write a table of all components with intervals; arguments as for :meth:`interval`."""
+        """Write a table of all components with intervals: what ``print(release)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`interval`.
+        """
         columns = self.columns(level, tail)
         names = [name for name in columns if name not in {"value", "lower", "upper"}]
         several = len(self.numbers) > 1
@@ -329,7 +332,6 @@ class ArrayRelease(Record):
     def terms(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> dict[str, object]:
-        """Return what a published table says of the release besides its numbers, as JSON types."""
         if population:
             raise InvalidArgument(f"a {self.statistic} has no intervals for a population")
         several = {"interval_simultaneous": len(self.numbers) > 1}
@@ -338,7 +340,6 @@ class ArrayRelease(Record):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         terms = self.terms(level, tail, population=population)
         columns = self.columns(level, tail)
         value, lower, upper = (columns.pop(name) for name in ("value", "lower", "upper"))
@@ -408,7 +409,18 @@ class ArrayRelease(Record):
         return bool(getattr(self.error_model, "noise_apart", False))
 
     def columns(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, list[Any]]:
-        """Labels of every component, in C order, its value and its interval."""
+        """Return the labels of every component, in C order, its value and its interval.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`interval`.
+
+        Returns
+        -------
+        dict of str to list
+            A column of each kind of label, ``value``, ``lower`` and ``upper``.
+        """
         lower, upper = self.interval(level, tail)
         columns: dict[str, list[Any]] = {}
         places = list(product(*(range(size) for size in self.shape)))

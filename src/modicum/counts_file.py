@@ -139,7 +139,18 @@ class CountsFile:
         }
 
     def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.counts/1``)."""
+        """Write everything as one JSON object (``schema: modicum.counts/1``).
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces by which each level is indented; by default all is one line.
+
+        Returns
+        -------
+        str
+            What the record says; the counts are in the file.
+        """
         found = {"path": self.path, "sha256": self.digest, "rows": self.rows}
         record = self.described() | found | {"account": self.account, "usable": self.usable}
         return json.dumps(record, indent=indent, allow_nan=False)

@@ -285,7 +285,20 @@ class Curator(Statistics, WholeTable):
     def run(self, query: Query[R]) -> R:
         """Answer one query made with :mod:`modicum.query`.
 
-        Cost and errors are those of :meth:`release`.
+        Parameters
+        ----------
+        query : Query
+            Names the statistic, the column and the cost.
+
+        Returns
+        -------
+        Release or ArrayRelease
+            Of the kind that the query names.
+
+        Raises
+        ------
+        ModicumError
+            As :meth:`release`.
 
         Examples
         --------
@@ -318,6 +331,15 @@ class Curator(Statistics, WholeTable):
             If their total does not fit into what remains; nothing is read or charged.
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> curator = mo.Curator([30.0, 40.0, 50.0] * 3000, budget=mo.pure(1))
+        >>> rows, age = mo.query.count(epsilon="0.2"), mo.query.mean(within=(0, 120), epsilon="0.8")
+        >>> found = curator.release(rows=rows, age=age)
+        >>> 39 < found["age"].value < 41, str(curator.remaining)
+        (True, 'ε = 0')
         """
         guard = self._guard
         source, unit = guard.source, guard.unit

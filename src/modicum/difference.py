@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any
 
+from modicum.confidence import Tail, check_confidence
 from modicum.errors import InvalidArgument
 from modicum.publishing.html import card, facts, interval, number
 from modicum.publishing.text import note_text
-from modicum.release import Interval, Release, Tail, check_confidence, check_sample, law_of, sealed
+from modicum.release import Interval, Release, check_sample, law_of, sealed
 
 
 @sealed
@@ -75,11 +76,23 @@ class Difference:
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the difference of the statistics of the data at hand.
 
-        Statistics with an argument ``level`` have an end at sqrt(level) if that was not less:
-        0.975 serves for 95 %.
+        Statistics with an argument ``level`` have an end at sqrt(level) if that was not less: 0.975
+        serves for 95 %.
 
-        Parameters and errors are those of :meth:`Release.interval
-        <modicum.release.Release.interval>`.
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`Release.interval <modicum.release.Release.interval>`.
+
+        Returns
+        -------
+        Interval
+            In the unit of the data.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``level`` is not in (0, 1) or ``tail`` is not above 1.
 
         Examples
         --------
@@ -96,8 +109,22 @@ class Difference:
     def confidence_interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the difference of the populations of which the rows are random samples.
 
-        Parameters and errors are those of :meth:`Release.confidence_interval
-        <modicum.release.Release.confidence_interval>`; units that are in several groups have none.
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`Release.confidence_interval
+            <modicum.release.Release.confidence_interval>`.
+
+        Returns
+        -------
+        Interval
+            In the unit of the data.
+
+        Raises
+        ------
+        InvalidArgument
+            If it was not bought by ``population=True``; if a person may own several rows or be in
+            several groups: the samples are then not independent; or if an argument is out of range.
         """
         check_confidence(level, tail)
         if self.first.unit.groups > 1:

@@ -73,17 +73,55 @@ class GroupBy(GroupStatistics):
     def run(self, query: Query[ArrayRelease]) -> GroupedArrayRelease: ...
 
     def run(self, query: Query[Any]) -> GroupedRelease | GroupedArrayRelease:
-        """Answer one query made with :mod:`modicum.query` for every group."""
+        """Answer one query made with :mod:`modicum.query` for every group.
+
+        Parameters
+        ----------
+        query : Query
+            About one column, or about rows.
+
+        Returns
+        -------
+        GroupedRelease or GroupedArrayRelease
+            For one number or several, a release for each key.
+
+        Raises
+        ------
+        ModicumError
+            As :meth:`release`.
+
+        Examples
+        --------
+        >>> import modicum as mo, pandas as pd
+        >>> table = pd.DataFrame({"region": ["N", "S"] * 500, "age": range(1000)})
+        >>> groups = mo.Curator(table, budget=mo.pure(1)).group_by("region", keys=["N", "S"])
+        >>> [*groups.run(mo.query.count(epsilon=1))]
+        ['N', 'S']
+        """
         found: GroupedRelease | GroupedArrayRelease = self.release(answer=query)["answer"]
         return found
 
     def release(self, **queries: Query[Any]) -> Releases[Any]:
         """Answer several queries for every group, in the passes of the slowest one.
 
-        Parameters, cost and errors are those of :meth:`Curator.release`: the sum of the queries'
-        costs, once for all groups. Each answer is a :class:`GroupedRelease`, or a
-        :class:`GroupedArrayRelease` if the query asks for several numbers; together they are
-        :class:`Releases`.
+        Parameters
+        ----------
+        **queries : Query
+            Name each query, as for :meth:`Curator.release`; each is about one column, or about
+            rows.
+
+        Returns
+        -------
+        Releases
+            Each answer is a :class:`GroupedRelease`, or a :class:`GroupedArrayRelease` if the query
+            asks for several numbers. The queries' costs are charged once for all groups.
+
+        Raises
+        ------
+        InvalidArgument
+            For a query about several columns; nothing is read or charged.
+        ModicumError
+            As :meth:`Curator.release`.
 
         Examples
         --------

@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from modicum.array_release import ArrayRelease, written_end, written_label
+from modicum.confidence import Tail, check_confidence
 from modicum.difference import Difference
 from modicum.errors import InvalidArgument, MissingKey
 from modicum.privacy.event import Event, with_labels
@@ -23,9 +24,7 @@ from modicum.release import (
     AT_HAND,
     POPULATION,
     Release,
-    Tail,
     TranscriptEntry,
-    check_confidence,
     chosen_interval,
     found_groups_words,
     sealed,
@@ -41,7 +40,7 @@ R = TypeVar("R", bound=Release | ArrayRelease)
 class Groups(Mapping[Any, R], Publishable, Generic[R]):
     """What the records of all groups share; a mapping from key to release."""
 
-    _internal = frozenset({"engine", "event", "releases", "selection", "under"})
+    _internal = frozenset({"engine", "event", "releases", "selection"})
     statistic: str
     column: str | None
     by: str | tuple[str, ...]
@@ -73,11 +72,6 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
 
     def __len__(self) -> int:
         return len(self.releases)
-
-    def under(self, account: str) -> Self:
-        """Return the same releases with another text on which budget was charged."""
-        releases = {key: replace(each, account=account) for key, each in self.releases.items()}
-        return replace(self, releases=releases, account=account)
 
     @abstractmethod
     def _rows(
@@ -121,7 +115,6 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         check_confidence(level, tail)
         names, rows = self._rows(list(self), level, tail, population=population)
         columns = [*zip(*rows, strict=True)] or [()] * (len(names) + 5)
@@ -143,6 +136,11 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         """Return what a published table says of the release besides its numbers, as JSON types.
 
         What differs between groups is a list that has each once.
+
+        Parameters
+        ----------
+        level, tail, population
+            As for :meth:`publish`.
         """
         several = [each.terms(level, tail, population=population) for each in self.values()]
         unit: dict[str, object] = {"unit": str(self.unit), "neighbours": NEIGHBOURS}
@@ -161,7 +159,13 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         }
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
+        """Write a table of all groups with intervals: what ``print(release)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`Release.interval`; each interval holds by itself.
+        """
         check_confidence(level, tail)
         of = self.column if self.column is not None else "rows"
         names, found = self._rows(list(self)[:_SHOWN], level, tail)
@@ -273,6 +277,15 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         )
 
 
+G = TypeVar("G", bound=Groups[Any])
+
+
+def under(groups: G, account: str) -> G:
+    """Return the same releases with another text on which budget was charged."""
+    releases = {key: replace(each, account=account) for key, each in groups.releases.items()}
+    return replace(groups, releases=releases, account=account)
+
+
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupedRelease(Groups[Release]):
@@ -321,10 +334,25 @@ class GroupedRelease(Groups[Release]):
         first, second : label
             Keys of two groups.
 
+        Returns
+        -------
+        Difference
+            Its ``value``, :meth:`~Difference.interval` and, if that was bought, interval for
+            populations.
+
         Raises
         ------
         InvalidArgument
             If one of them is not the key of a group, or both are the same.
+
+        Examples
+        --------
+        >>> import modicum as mo, pandas as pd
+        >>> table = pd.DataFrame({"firm": ["a", "b"] * 5000, "wage": [10.0, 30.0] * 5000})
+        >>> groups = mo.Curator(table, budget=mo.pure(1)).group_by("firm", keys=["a", "b"])
+        >>> wages = groups.mean("wage", within=(0, 1e6), epsilon=1)
+        >>> 18 < wages.difference("b", "a").value < 22
+        True
         """
         for key in (first, second):
             if key not in self.releases:

@@ -7,16 +7,22 @@
 from __future__ import annotations
 
 import functools
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, field
 from fractions import Fraction
-from numbers import Real
 from sys import float_info
-from typing import Any, Generic, Literal, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.errors import InvalidArgument, says_how
+from modicum.confidence import (
+    LEVELS,
+    ErrorModel,
+    Tail,
+    assumed_tail,
+    check_confidence,
+    chosen_index,
+)
+from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -29,8 +35,6 @@ from modicum.publishing.text import note_text, view_line
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 T = TypeVar("T")
-Tail = float | Literal["auto"] | None
-LEVELS = says_how("interval(level=0.9)", confidence="level=0.9", alpha="level=0.95 is 1 - alpha")
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 _INTERNAL = frozenset(  # of records: names that users of a notebook do not need
     {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
@@ -62,6 +66,13 @@ def sealed(cls: type[T]) -> type[T]:
 class Interval(NamedTuple):
     """Ends of an interval.
 
+    Attributes
+    ----------
+    lower, upper : float
+        In the unit of the data.
+
+    Examples
+    --------
     >>> Interval(lower=1.0, upper=3.0).width
     2.0
     """
@@ -80,40 +91,11 @@ class Interval(NamedTuple):
         return self.upper / 2 - self.lower / 2
 
 
-class ErrorModel(Protocol):
-    """Released quantities in words and as numbers; `modicum.status` reads two more of some.
-
-    Those that allow for a tail that was seen have a method ``tail_index``: the index that the
-    interval at a level assumes by default.
-    """
-
-    @property
-    def condition(self) -> str:
-        """The default interval's assumption in a few words; empty if it has none."""
-
-    def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers and what it assumes."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Every number as JSON types."""
-
-
 class ScalarErrorModel(ErrorModel, Protocol):
     """Released quantities from which intervals follow; one class a statistic."""
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval at a confidence level under a tail assumption."""
-
-
-def chosen_index(error_model: ErrorModel, level: float) -> float:
-    """Return the tail index that the interval at a level assumes by default."""
-    index: float = getattr(error_model, "tail_index", lambda _: 3.0)(level)
-    return index
-
-
-def assumed_tail(error_model: ErrorModel, level: float, tail: Tail) -> float | None:
-    """Return the tail index that an interval assumes: one that was asked for, or the default."""
-    return chosen_index(error_model, level) if tail == "auto" else tail
 
 
 R_co = TypeVar("R_co", bound="Record", covariant=True)
@@ -379,7 +361,10 @@ class Record(Publishable):
     ) -> dict[str, object]:
         """Return what a published table says of the release besides its numbers, as JSON types.
 
-        Arguments are those of :meth:`publish`.
+        Parameters
+        ----------
+        level, tail, population
+            As for :meth:`publish`.
         """
         assumed = assumed_tail(self.error_model, level, tail)
         return {
@@ -481,10 +466,22 @@ class Release(Record):
             ``None``: no assumption; the interval is then for the statistic of the *clipped*
             data.
 
+        Returns
+        -------
+        Interval
+            Its ``lower`` and ``upper`` end, in the unit of the data, and ``width``.
+
         Raises
         ------
         InvalidArgument
             If ``level`` is not in (0, 1) or ``tail`` is not above 1.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> age = mo.mean([30.0, 40.0, 50.0] * 3000, within=(0, 120), epsilon=1)
+        >>> age.interval(level=0.5).width < age.interval(level=0.99).width
+        True
         """
         check_confidence(level, tail)
         assumed = assumed_tail(self.error_model, level, tail)
@@ -507,11 +504,23 @@ class Release(Record):
         tail : float, "auto" or None
             As for :meth:`interval`.
 
+        Returns
+        -------
+        Interval
+            Its ``lower`` and ``upper`` end, in the unit of the data, and ``width``.
+
         Raises
         ------
         InvalidArgument
             If it was not bought by ``population=True`` of a mean, a median or a quantile; if a
             person may own several rows; or if an argument is out of range.
+
+        Examples
+        --------
+        >>> import modicum as mo
+        >>> age = mo.mean([30.0, 40.0, 50.0] * 3000, within=(0, 120), epsilon=1, population=True)
+        >>> age.confidence_interval().width > age.interval().width
+        True
         """
         check_confidence(level, tail)
         check_sample(self)
@@ -536,7 +545,12 @@ class Release(Record):
         Parameters
         ----------
         levels : sequence of float
-            In (0, 1); each gives a level, a lower and an upper end.
+            In (0, 1).
+
+        Returns
+        -------
+        list of (float, float, float)
+            Each level, with a lower and an upper end.
         """
         law = law_of(self, 0.05, None, population=False)
         if law is not None and law.above.parts:
@@ -554,7 +568,6 @@ class Release(Record):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         lower, upper = chosen_interval(self, level, tail, population=population)
         terms = self.terms(level, tail, population=population)
         if self.population and not population:
@@ -578,7 +591,13 @@ class Release(Record):
         return self._facts("modicum.release/2", answer)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write the answer, its interval and its terms; arguments as for :meth:`interval`."""
+        """Write the answer, its interval and its terms: what ``print(release)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`interval`.
+        """
         lower, upper = self.interval(level, tail)
         assumed = bool(self.error_model.condition) and tail is not None
         condition = f"  ({self.error_model.condition})" * assumed
@@ -619,26 +638,6 @@ def check_sample(release: Release) -> None:
             f"the records of {release.unit} are not independent: a confidence interval is for a "
             "unit of one row, or of persons whose rows are combined"
         )
-
-
-def check_confidence(level: object, tail: object) -> None:
-    """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
-    if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
-        percent = _is_number(level) and 1 < level < 100  # type: ignore[operator]
-        meant = f": in percent that is {level / 100:g}" if percent else ""  # type: ignore[operator]
-        raise InvalidArgument(
-            f"level must be a number strictly between 0 and 1, got {level!r}{meant}"
-        )
-    if tail is None or (isinstance(tail, str) and tail == "auto"):
-        return
-    if not (_is_number(tail) and tail > 1):  # type: ignore[operator]
-        raise InvalidArgument(f'tail must be a number above 1, "auto" or None, got {tail!r}')
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return math.isfinite(value)
 
 
 def _event_fields(event: Event) -> dict[str, object]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from modicum.confidence import Tail
 from modicum.errors import MissingKey
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, spent_on
@@ -14,7 +15,7 @@ from modicum.publishing.answers import AnswerRows, Publishable, common_terms
 from modicum.publishing.html import answer_cells, written_label
 from modicum.publishing.native import native_table
 from modicum.publishing.text import aligned
-from modicum.release import Tail, sealed
+from modicum.release import sealed
 
 R = TypeVar("R", bound=Publishable)
 _SHOWN = 30  # lines of the summary
@@ -85,7 +86,6 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return all numbers in rows, with intervals; arguments are those of :meth:`publish`."""
         names: list[str] = []
         words: list[str] = []
         numbers: list[tuple[Any, ...]] = []
@@ -114,7 +114,13 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
         )
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
-        """Write a table of all numbers with intervals; arguments as for ``interval()``."""
+        """Write a table of all numbers with intervals: what ``print(releases)`` shows.
+
+        Parameters
+        ----------
+        level, tail
+            As for :meth:`Release.interval`; each answer holds by itself.
+        """
         answers = self.answers(level, tail)
         head, rows = answer_cells(answers, _SHOWN)
         more = len(answers.values) - _SHOWN

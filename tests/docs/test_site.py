@@ -51,8 +51,8 @@ def test_every_public_module_is_on_a_page_of_the_reference() -> None:
     assert {name for name in MODULES if f".. automodule:: modicum.{name}\n" not in text} == set()
 
 
-@pytest.mark.parametrize("name", [*NAMES, *sorted(MODULES)])
-def test_every_public_name_has_an_example(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_every_public_module_has_an_example(name: str) -> None:
     assert ">>> " in (inspect.getdoc(getattr(mo, name)) or "")
 
 

@@ -269,7 +269,7 @@ FAULTS = (
     Fault(
         "own-radii-without-slack",
         "Radii of floats are not widened by what floats may be wrong by.",
-        "statistics/vector_statistic.py:Sensitivities.measured",
+        "statistics/vector_statistic.py:measured",
         "+ slack for each",
         "for each",
         "statistics/test_vector_statistic.py",

@@ -172,6 +172,7 @@ def test_disjoint_groups_pay_the_largest_cost() -> None:
     ("wrong", "text"),
     [
         (lambda: pure_to_zcdp(mo.zcdp(1)), "kind 'pure'"),
+        (lambda: pure_to_zcdp(1), "a budget such as"),
         (lambda: zcdp_to_approx(mo.pure(1), "0.1"), "kind 'zcdp'"),
         (lambda: zcdp_to_approx(mo.zcdp(1), 0), "strictly between"),
         (lambda: zcdp_to_approx(mo.zcdp(1), "much"), "delta"),

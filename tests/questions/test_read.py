@@ -181,10 +181,10 @@ def test_the_account_and_the_table(tmp_path: Path) -> None:
 def test_the_options_of_a_csv_file(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("pay;sex\n1,5;f\n2,5;m\n")
     survey = read(tmp_path, HEAD + 'csv = { separator = ";", decimal = "," }\n' + GOOD)
-    assert list(survey.opened().names) == ["pay", "sex"]
+    assert list(survey._opened().names) == ["pay", "sex"]
     survey = read(tmp_path, HEAD + 'csv = { separator = "ab" }\n' + GOOD)
     with pytest.raises(mo.InvalidArgument, match=r"survey\.toml, csv: separator must be"):
-        survey.opened()
+        survey._opened()
 
 
 def test_fields_that_toml_has_no_words_for(tmp_path: Path) -> None:

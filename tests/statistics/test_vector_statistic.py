@@ -12,7 +12,12 @@ from modicum import audit
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.statistics.vector_statistic import MeanOfRange
+from modicum.statistics.vector_statistic import (
+    MeanOfRange,
+    answers_of,
+    largest_radius,
+    measured,
+)
 
 WITHIN = (0.0, 4.0)
 
@@ -287,12 +292,12 @@ def test_radii_keep_their_order_whatever_floats_do() -> None:
             exact = super().sensitivities(rows, lo, hi, levels)
             return exact * (1 + self.sign * 2.0**-32)
 
-    answers = Means().answers(lattice)
+    answers = answers_of(Means(), lattice)
     for n in (0, 1, 5, 200, 290):
         one, other = (np.zeros((m, 2), dtype=np.int64) for m in (n, n + 1))
         for a, b in ((one, other), (other, one)):
-            _, up = Shaken(1).measured(a, lattice, answers, levels)
-            _, down = Shaken(-1).measured(b, lattice, answers, levels)
+            _, up = measured(Shaken(1), a, lattice, answers, levels)
+            _, down = measured(Shaken(-1), b, lattice, answers, levels)
             assert all(r <= s for r, s in zip(up, down[1:], strict=False))
 
 
@@ -304,18 +309,18 @@ def test_bounds_of_any_size_make_radii(bound) -> None:
         def sensitivities(self, rows, lo, hi, levels):
             return np.full(levels, bound)
 
-    answers = Odd().answers(Lattice.within((-1e9, 1e9)))
+    answers = answers_of(Odd(), Lattice.within((-1e9, 1e9)))
     rows = np.zeros((1, 2), dtype=np.int64)
-    _, radii = Odd().measured(rows, Lattice.within((-1e9, 1e9)), answers, 50_000)
-    assert set(radii) == ({Odd().largest(answers)} if bound > 0 else {min(radii)})
+    _, radii = measured(Odd(), rows, Lattice.within((-1e9, 1e9)), answers, 50_000)
+    assert set(radii) == ({largest_radius(Odd(), answers)} if bound > 0 else {min(radii)})
     assert min(radii) > 0
 
 
 def test_values_are_on_a_lattice_as_fine_as_can_be_or_as_asked_for() -> None:
     statistic = Direction()
-    assert statistic.answers(Lattice.within((-1e15, 1e15))) == Lattice.within((-1.5, 1.5))
-    assert statistic.answers(Lattice.within((-8, 8), 0.5)) == Lattice.within((-1.5, 1.5), 0.5)
-    assert Means().answers(Lattice.within((0, 8))) == Lattice.within((0, 8))
+    assert answers_of(statistic, Lattice.within((-1e15, 1e15))) == Lattice.within((-1.5, 1.5))
+    assert answers_of(statistic, Lattice.within((-8, 8), 0.5)) == Lattice.within((-1.5, 1.5), 0.5)
+    assert answers_of(Means(), Lattice.within((0, 8))) == Lattice.within((0, 8))
     with pytest.raises(InvalidArgument, match="step"):
         asked(statistic, step=8.0, within=(-64, 64))
 

@@ -323,6 +323,8 @@ def test_value_counts_are_sorted_with_shares() -> None:
     assert all(each.lower <= each.value <= each.upper for each in shares.values())
     assert list(found.frame().region) == ["N", "S", "W"]
     assert "50" in str(found).splitlines()[2]
+    with pytest.raises(mo.InvalidArgument, match="strictly between 0 and 1, got 2"):
+        found.shares(2)
 
 
 REFUSED = {

@@ -66,6 +66,12 @@ def test_the_share_of_missing_values_has_an_interval(rows: int, epsilon: str, to
     assert covered >= 36  # of 40: at least 95 % are
 
 
+@pytest.mark.parametrize("column", ["region", "day", "none"])
+def test_missing_values_are_known_of_numbers(found: mo.Description, column: str) -> None:
+    with pytest.raises(mo.InvalidArgument, match="columns of numbers"):
+        found.missing(column)
+
+
 def test_it_costs_what_was_said_and_no_more() -> None:
     for budget in (mo.pure(3), mo.zcdp("0.5"), BUDGET):
         curator = mo.Curator(TABLE, budget=budget + budget)

@@ -8,7 +8,7 @@ import pytest
 
 from modicum import theory
 from modicum.errors import InvalidArgument
-from modicum.theory.statistics import chosen
+from modicum.theory.arguments import chosen
 from tests.reference.radii import exchanged
 
 GRID = (0.0, 1.0, 3.0, 4.0, 10.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from modicum import theory
-from modicum.theory.statistics import chosen
+from modicum.theory.arguments import chosen
 from tests.reference import laws
 
 # Theorem 2, the exact mechanism ---------------------------------------------------------------

@@ -17,7 +17,7 @@ from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
-from modicum.theory.statistics import chosen
+from modicum.theory.arguments import chosen
 from tests.reference import datasets, laws
 
 # Lemma 3.3 ------------------------------------------------------------------------------------

@@ -153,6 +153,20 @@ def joint_loss(
 
     Parameters are those of :func:`check`, with one pair of data sets.
 
+    Parameters
+    ----------
+    query : Query
+        As for :func:`check`.
+    data, neighbour : tuple of numbers, table or array
+        Any two data sets; the claim is about neighbours.
+    values, widths
+        As for :func:`check`.
+
+    Returns
+    -------
+    AuditReport
+        Its ``worst`` is the loss; it is ``passed`` if the two keep the claim.
+
     Examples
     --------
     >>> from modicum import audit, query
@@ -165,6 +179,18 @@ def joint_loss(
 
 def check_row(row: Row[Any, Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport, ...]:
     """Check a row of the registry with every budget and option that it accepts.
+
+    Parameters
+    ----------
+    row : Row
+        Of :data:`modicum.statistics.registry.REGISTRY`: a statistic with one of its methods.
+    widths : sequence of int
+        As for :func:`check`.
+
+    Returns
+    -------
+    tuple of AuditReport
+        One for each query of :func:`scenarios`.
 
     Examples
     --------
@@ -181,6 +207,16 @@ def scenarios(row: Row[Any, Any]) -> Iterator[Query[Any]]:
 
     The ranges are one about zero, one above it, one below it and one with zero near to an end;
     the ends of one are not multiples of its step. Public cuts are spread over each.
+
+    Parameters
+    ----------
+    row : Row
+        Of :data:`modicum.statistics.registry.REGISTRY`.
+
+    Returns
+    -------
+    iterator of Query
+        Small enough for :func:`check` to follow all branches that matter.
 
     Examples
     --------

@@ -78,6 +78,7 @@ def power(
     draws : int
         Size of each sample.
     entropy : Entropy
+        A :class:`~modicum.exact.entropy.SeededEntropy` makes the result reproducible.
     level : float
         A p-value below it rejects.
     trials : int

@@ -15,7 +15,20 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where a loss was found: two neighbours and the draws' labels and outcomes, in order."""
+    """Where a loss was found: two neighbours and the draws' labels and outcomes, in order.
+
+    Attributes
+    ----------
+    data, neighbour : object
+        The data sets.
+    draws : tuple of (str, object)
+        The label and the outcome of each draw that came before.
+
+    Examples
+    --------
+    >>> print(Path((), (1.0,), (("count", 7),)))
+    () against (1.0,) at count = 7
+    """
 
     data: object
     neighbour: object
@@ -43,6 +56,12 @@ class Leak:
         The data sets and the fixed outcomes before the difference.
     seen, instead : str
         What the data set shows, and what the neighbour shows at the same place.
+
+    Examples
+    --------
+    >>> path = Path((), (1.0,), (("count", 7),))
+    >>> print(Leak("draw", path, "noise of scale 1", "noise of scale 2"))
+    draw depends on data: noise of scale 1 but noise of scale 2 (() against (1.0,) at count = 7)
     """
 
     kind: str
@@ -61,12 +80,20 @@ class StepReport:
     Attributes
     ----------
     label : str
+        Of the draw.
     event : Event
         Its claim there.
     loss : float
         Largest loss found, in the unit of the event: ε, range or ρ.
     path : Path
         Where.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> first = mo.audit.check(mo.query.sum(within=(-8, 8), step=1, epsilon=1)).steps[0]
+    >>> first.label, str(first.event), round(first.used, 6)
+    ('count', 'ε = 0.02', 1.0)
     """
 
     label: str
@@ -109,6 +136,13 @@ class AuditReport:
         Pairs of neighbours; prefixes of outcomes at which all of them were compared.
     leak : Leak or None
         The first step or answer that depends on data.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> report = mo.audit.check(mo.query.count(epsilon=1))
+    >>> report.passed, report.leak, round(report.used, 6)
+    (True, None, 1.0)
     """
 
     statistic: str

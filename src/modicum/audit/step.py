@@ -206,6 +206,23 @@ def needed_delta(one: Mechanism[Any], other: Mechanism[Any], epsilon: float) -> 
     It is the larger of sum_z max(0, P(z) - exp(ε) Q(z)) and the same with P and Q exchanged: the
     excess of the worst set of outcomes. The outcomes of both must be few enough to list.
 
+    Parameters
+    ----------
+    one, other : Mechanism
+        The same mechanism on two neighbouring data sets.
+    epsilon : float
+        At least 0.
+
+    Returns
+    -------
+    float
+        δ in [0, 1], a sum of floats without a bound of its rounding.
+
+    Raises
+    ------
+    InvalidArgument
+        If the outcomes of the mechanisms cannot be listed.
+
     Examples
     --------
     >>> from fractions import Fraction

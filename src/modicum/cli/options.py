@@ -10,12 +10,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from modicum.confidence import Tail
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
-from modicum.release import Tail
 from modicum.sources.base import Source, open_source
 from modicum.sources.copied import Copy
 from modicum.sources.files import csv_file

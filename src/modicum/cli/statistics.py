@@ -42,15 +42,16 @@ from modicum.cli.options import (
 )
 from modicum.cli.publishing import add_publishing, chosen_publication, refuse_publication
 from modicum.cli.tasks import words_of
+from modicum.confidence import Tail, assumed_tail
 from modicum.errors import InvalidArgument
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease, under
 from modicum.plan.shapes import ShapeName
 from modicum.plan.statistics import find_words, plan_of
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.publishing.files import checked_target
-from modicum.release import Release, Tail, assumed_tail
+from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 from modicum.sources.viewed import view_of
@@ -365,7 +366,7 @@ def _released(
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
     groups: GroupedRelease = curator.group_by(*arguments.by, **options).run(query)
-    return groups if counted else groups.under(account)
+    return groups if counted else under(groups, account)
 
 
 def keys_as_declared(

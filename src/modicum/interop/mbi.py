@@ -38,6 +38,11 @@ class Marginal:
         Counts with their noise, which may be negative, in C order of the labels.
     stddev : float
         Standard deviation of the noise of each.
+
+    Examples
+    --------
+    >>> Marginal(("sex",), (901.0, 1798.0), stddev=1.36).attributes
+    ('sex',)
     """
 
     attributes: tuple[str, ...]
@@ -47,7 +52,23 @@ class Marginal:
 
 @dataclass(frozen=True, slots=True)
 class Marginals:
-    """Marginals of one table, and the labels of each attribute, in the order of their counts."""
+    """Marginals of one table; made by :func:`marginals`.
+
+    Attributes
+    ----------
+    labels : mapping of str to tuple
+        The labels of each attribute, in the order of their counts.
+    measurements : tuple of Marginal
+        In the order of the releases.
+
+    Examples
+    --------
+    >>> import pandas as pd, modicum
+    >>> table = pd.DataFrame({"age": [23, 45, 67] * 999})
+    >>> ages = modicum.histogram(table, "age", edges=[0, 18, 65, 100], epsilon=1)
+    >>> marginals(ages).labels
+    {'age': ((0.0, 18.0), (18.0, 65.0), (65.0, 100.0))}
+    """
 
     labels: Mapping[str, Labels]
     measurements: tuple[Marginal, ...]
@@ -66,6 +87,7 @@ def marginals(*releases: Counts) -> Marginals:
     Returns
     -------
     Marginals
+        Labels and noisy counts.
 
     Raises
     ------

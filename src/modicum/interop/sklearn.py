@@ -90,7 +90,9 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     Attributes
     ----------
     coef_ : array of shape (n_features,)
+        The slopes.
     intercept_ : float
+        What is predicted where all features are 0.
     release_ : ArrayRelease
         The whole record, with intervals: ``release_.interval()``.
 
@@ -120,7 +122,14 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            Array, data frame or list of rows, of numbers; rows with a missing value are left out.
         y : array of shape (n_samples,)
+            The target.
+
+        Returns
+        -------
+        LinearRegression
+            Itself.
 
         Raises
         ------
@@ -136,7 +145,18 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Floats:
-        """Return ``X @ coef_ + intercept_``, which costs nothing."""
+        """Return ``X @ coef_ + intercept_``, which costs nothing.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Array, data frame or list of rows, of numbers.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Missing where a feature is.
+        """
         _validation.check_is_fitted(self)
         with suppress_warnings():
             predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
@@ -160,9 +180,13 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
+        Directions, of length 1 and orthogonal.
     explained_variance_, explained_variance_ratio_ : array of shape (n_components,)
+        Along each of them; and as a share of all.
     mean_ : array of shape (n_features,)
+        What :meth:`transform` subtracts.
     n_components_ : int
+        How many there are.
     n_samples_ : int
         A noisy number.
     release_ : ArrayRelease
@@ -193,7 +217,20 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
         self.n_components = n_components
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
+        """Fit; errors as for :meth:`LinearRegression.fit`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Array, data frame or list of rows, of numbers.
+        y : None
+            It plays no part.
+
+        Returns
+        -------
+        PCA
+            Itself.
+        """
         rows = self._read(X, reset=True)
         wanted = rows.shape[1] if self.n_components is None else self.n_components
         self.release_ = one_shot.pca(rows, components=wanted, **self._arguments())
@@ -212,14 +249,36 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
         return self.n_components_
 
     def transform(self, X: Any) -> Floats:
-        """Project rows on the components, which costs nothing."""
+        """Project rows on the components, which costs nothing.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Array, data frame or list of rows, of numbers.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            Coordinates along the components.
+        """
         _validation.check_is_fitted(self)
         with suppress_warnings():
             projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
         return projected
 
     def inverse_transform(self, X: Any) -> Floats:
-        """Return the points that projections stand for."""
+        """Return the points that projections stand for.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+            As :meth:`transform` returns it.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            In the units of the features.
+        """
         _validation.check_is_fitted(self)
         points: Floats = np.asarray(X, dtype=np.float64) @ self.components_ + self.mean_
         return points
@@ -232,7 +291,20 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
     _statistics: tuple[Callable[..., Record], Callable[..., Record]]  # for a centre, and a scale
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
+        """Fit; errors as for :meth:`LinearRegression.fit`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Array, data frame or list of rows, of numbers.
+        y : None
+            It plays no part.
+
+        Returns
+        -------
+        StandardScaler or RobustScaler
+            Itself.
+        """
         rows = self._read(X, reset=True)
         part = chosen_budget(self.epsilon, self.rho, None).part(Fraction(1, 2 * rows.shape[1]))
         within = self._arguments()["within"]
@@ -250,7 +322,18 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Centre and scale rows, which costs nothing."""
+        """Centre and scale rows, which costs nothing.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Array, data frame or list of rows, of numbers.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            Free of units.
+        """
         _validation.check_is_fitted(self)
         rows = self._read(X, reset=False)
         with suppress_warnings():
@@ -258,7 +341,18 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
         return scaled
 
     def inverse_transform(self, X: Any) -> Floats:
-        """Return scaled rows to their own units."""
+        """Return scaled rows to their own units.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            As :meth:`transform` returns it.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            In the units of the features.
+        """
         _validation.check_is_fitted(self)
         centre: Floats = getattr(self, self._centre)
         return np.asarray(X, dtype=np.float64) * self.scale_ + centre
@@ -275,6 +369,7 @@ class StandardScaler(_Scaler):
     Attributes
     ----------
     mean_, scale_ : array of shape (n_features,)
+        The means and standard deviations; a scale of 0 counts as 1.
     releases_ : tuple of Release
         The means, then the standard deviations.
 
@@ -307,6 +402,7 @@ class RobustScaler(_Scaler):
     Attributes
     ----------
     center_, scale_ : array of shape (n_features,)
+        The medians, and the distances of the quartiles; a scale of 0 counts as 1.
     releases_ : tuple of Release
         The medians, then the distances.
 

@@ -46,7 +46,7 @@ class OneNumber(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
-    """An estimated distribution; made of released numbers only.
+    """An estimated distribution, from randomised messages.
 
     Attributes
     ----------
@@ -55,6 +55,18 @@ class Distribution:
     deviation : float
         Typical standard deviation of the share of clients below a point: the root mean square over
         all cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import local
+    >>> protocol = local.histogram(within=(0, 100), step=1, epsilon=4)
+    >>> batch, server = local.Batch(protocol, 4000), local.Server(protocol)
+    >>> tally = server.aggregate([batch.respond(np.arange(4000) % 50, server.announcement)])
+    >>> server.close()
+    >>> found = server.estimate
+    >>> 0.4 < found.share(0, 25) < 0.6, 15 < found.quantile(0.5) < 35
+    (True, True)
     """
 
     clients: int
@@ -68,16 +80,53 @@ class Distribution:
 
         Unbiased at the starts of cells if there are at most 1024 of them. With a coarse step a
         value below ``x`` may have been rounded up to it.
+
+        Parameters
+        ----------
+        x : float
+            In the unit of the data; beyond the range the share is 0 or 1.
+
+        Returns
+        -------
+        float
+            It may be negative or above 1: noise is not cut off.
         """
         at = (x / self._lattice.step - self._cells.first) / self._cells.size
         return self._fitted.below(min(max(at, 0.0), float(self._fitted.edges[-1])))
 
     def share(self, low: float, high: float) -> float:
-        """Estimate the share of clients with a value in [low, high), which may be negative."""
+        """Estimate the share of clients with a value in [low, high).
+
+        Parameters
+        ----------
+        low, high : float
+            In the unit of the data.
+
+        Returns
+        -------
+        float
+            It may be negative: noise is not cut off.
+        """
         return self.below(high) - self.below(low)
 
     def quantile(self, q: float) -> float:
-        """Estimate the q-quantile, 0 <= q <= 1; InvalidArgument for another q."""
+        """Estimate a quantile: a value below which a share q of the clients are.
+
+        Parameters
+        ----------
+        q : float
+            In [0, 1].
+
+        Returns
+        -------
+        float
+            The lower end of a cell, in the unit of the data.
+
+        Raises
+        ------
+        InvalidArgument
+            If q is not in [0, 1].
+        """
         if not 0 <= q <= 1:
             raise InvalidArgument(f"q must lie in [0, 1], got {q!r}")
         return self._lattice.value(self._cells.edge(self._fitted.rank(q)))
@@ -88,6 +137,22 @@ class Histogram(OneNumber):
     """One answer about one level of a tree over the range from every client.
 
     Made by :func:`histogram`.
+
+    Parameters
+    ----------
+    session : str
+        32 hexadecimal digits, fresh for every session.
+    budget : Budget
+        What a client spends in all.
+    lattice : Lattice
+        The public range and the step.
+
+    Examples
+    --------
+    >>> from modicum import local
+    >>> protocol = local.histogram(within=(0, 100), step=1, epsilon=1)
+    >>> protocol.rounds, str(protocol.budget), protocol.lattice.step
+    (1, 'ε = 1', 1.0)
     """
 
     kind: ClassVar[str] = "histogram"
@@ -112,6 +177,21 @@ class Histogram(OneNumber):
 
     def error(self, clients: int) -> float:
         """Predict the typical error of the share below a point, for that many answers.
+
+        Parameters
+        ----------
+        clients : int
+            How many answer, at least 1.
+
+        Returns
+        -------
+        float
+            The root mean square of the standard deviation, over all cells.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is no positive integer.
 
         Examples
         --------

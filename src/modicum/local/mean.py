@@ -61,6 +61,18 @@ class MeanEstimate:
         Standard deviation of ``clipped``.
     located_by, clients : int
         Answers in the first and in the second round; 0 in the first if there is only one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import local
+    >>> protocol = local.mean(within=(0, 1), epsilon=4, search=False)
+    >>> batch, server = local.Batch(protocol, 4000), local.Server(protocol)
+    >>> tally = server.aggregate([batch.respond(np.arange(4000) % 2, server.announcement)])
+    >>> server.close()
+    >>> found = server.estimate
+    >>> abs(found.value - 0.5) < 6 * found.standard_error, found.clients
+    (True, 4000)
     """
 
     value: float
@@ -78,6 +90,24 @@ class Mean(OneNumber):
     """A quarter of the clients answer where the numbers are, the others with a clipped number.
 
     Without a search, all clients answer with their number within the range. Made by :func:`mean`.
+
+    Parameters
+    ----------
+    session : str
+        32 hexadecimal digits, fresh for every session.
+    budget : Budget
+        What a client spends in all.
+    lattice : Lattice
+        The public range and the step.
+    search : bool
+        Whether a first round looks for bounds.
+
+    Examples
+    --------
+    >>> from modicum import local
+    >>> protocol = local.mean(within=(-1e6, 1e6), epsilon=1)
+    >>> protocol.rounds, protocol.shares  # clients of each round, in parts of 1024
+    (2, (256, 768))
     """
 
     kind: ClassVar[str] = "mean"
@@ -139,6 +169,16 @@ class Mean(OneNumber):
             Where nearly all values lie. The bounds are then up to 2.5 times as wide, as for a
             uniform distribution, once the first round has found them, and at most the range.
 
+        Returns
+        -------
+        float
+            In the unit of the data.
+
+        Raises
+        ------
+        InvalidArgument
+            For a number of clients below 1, or a width that is not positive.
+
         Examples
         --------
         >>> from modicum import local
@@ -150,7 +190,7 @@ class Mean(OneNumber):
         middle = window.variance(window.reach // 2) + 1 / 4
         wide, everything = 2.5 * length(width, "width"), self.lattice.hi - self.lattice.lo
         wide = min(wide, everything) if self.search else everything
-        return wide / window.reach * math.sqrt(middle / self.answering(clients))
+        return wide / window.reach * math.sqrt(middle / self._answering(clients))
 
     def parameters(self) -> dict[str, Any]:
         return {**OneNumber.parameters(self), "rounds": self.rounds}

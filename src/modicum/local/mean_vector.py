@@ -67,12 +67,27 @@ class VectorEstimate:
     Attributes
     ----------
     values : (d,) float array
+        The mean of the vectors that were clipped.
     standard_error : float
         Of every coordinate, from the noise that was added; not of clipping.
     radius : float
         Distance from the centre to which vectors were clipped.
     clients : tuple of int
         Answers in the three rounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import local
+    >>> protocol = local.mean_vector(dimension=2, radius=100, rho=8)
+    >>> batch, server = local.Batch(protocol, 4000), local.Server(protocol)
+    >>> while server.estimate is None:
+    ...     message = batch.respond(np.full((4000, 2), 7.0), server.announcement)
+    ...     tally = server.aggregate([message])
+    ...     server.close()
+    >>> found = server.estimate
+    >>> bool(np.abs(found.values - 7).max() < 1), sum(found.clients)
+    (True, 4000)
     """
 
     values: NDArray[np.float64]
@@ -86,6 +101,24 @@ class MeanVector(Protocol):
     """Huang, Liang and Yi (2021), Theorem 7: a centre, a norm, a clipped mean.
 
     Made by :func:`mean_vector`.
+
+    Parameters
+    ----------
+    session : str
+        32 hexadecimal digits, fresh for every session.
+    budget : Budget
+        What a client spends in all.
+    dimension : int
+        Of the vectors.
+    radius : float
+        A public bound on their norm.
+
+    Examples
+    --------
+    >>> from modicum import local
+    >>> protocol = local.mean_vector(dimension=8, radius=1000, rho="0.5")
+    >>> protocol.rounds, str(protocol.budget)
+    (3, 'ρ = 0.5')
     """
 
     dimension: int
@@ -101,6 +134,7 @@ class MeanVector(Protocol):
 
     @property
     def vectors(self) -> Vectors:
+        """The clients' vectors as integers."""
         return Vectors(self.seed, self.dimension, self.radius, _OCTAVE)
 
     def asked(self, said: Announcement) -> TreeRound | GaussianRound:
@@ -155,6 +189,16 @@ class MeanVector(Protocol):
         distance : float
             From the centre, within which nearly all vectors lie.
 
+        Returns
+        -------
+        float
+            Its L2 norm, in the unit of the data.
+
+        Raises
+        ------
+        InvalidArgument
+            For a number of clients below 1, or a distance that is not positive.
+
         Examples
         --------
         >>> from modicum import local
@@ -162,7 +206,7 @@ class MeanVector(Protocol):
         >>> round(protocol.error(100_000, distance=4), 2)
         0.08
         """
-        scale = math.sqrt(2 * float(self.budget.amount) * self.answering(clients))
+        scale = math.sqrt(2 * float(self.budget.amount) * self._answering(clients))
         return 2 * length(distance, "distance") / scale * math.sqrt(self.dimension)
 
     def parameters(self) -> dict[str, Any]:
@@ -201,6 +245,13 @@ def mean_vector(
     -----
     The error is about the diameter of the data times sqrt(d / (ρ n)), once some 2,000 d clients /ρ
     have found the centre (Huang, Liang and Yi 2021, Theorem 7).
+
+    Examples
+    --------
+    >>> from modicum import local
+    >>> protocol = local.mean_vector(dimension=2, radius=100, rho="0.5")
+    >>> protocol.rounds, round(protocol.error(100_000, distance=10), 3)
+    (3, 0.099)
     """
     ball, budget = checked_ball(dimension, radius), local_budget(None, rho)
     GaussianRound(dimension, budget.amount)  # refuses now what the last round would refuse

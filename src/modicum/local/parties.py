@@ -29,6 +29,16 @@ _AMOUNTS = {PURE_KIND: "epsilon", ZCDP_KIND: "rho"}  # which argument a written 
 def from_json(text: str) -> Protocol:
     """Read a protocol; look at its ``budget`` before you answer.
 
+    Parameters
+    ----------
+    text : str
+        What ``protocol.to_json()`` wrote, from a server or a file.
+
+    Returns
+    -------
+    Histogram, Mean or MeanVector
+        The same protocol: its session, budget and parameters are those of the text.
+
     Raises
     ------
     InvalidArgument
@@ -124,6 +134,7 @@ class Batch(_Numbered):
     Parameters
     ----------
     protocol : Protocol
+        Made by :func:`modicum.local.histogram`, ``mean`` or ``mean_vector``.
     clients : int
         How many, positive.
     entropy : Entropy
@@ -175,8 +186,10 @@ class Batch(_Numbered):
         Raises
         ------
         InvalidArgument
-            If the announcement is of another session or does not fit the protocol, or if there
-            are not as many values as clients.
+            If the announcement is of another session or does not fit the protocol, or if there are
+            not as many values as clients.
+        UnsupportedData
+            If the values are no numbers.
         CopyRefused
             In a process that was forked from the clients' own.
         BudgetExceeded
@@ -243,6 +256,26 @@ class Client(_Numbered):
         """Return the mechanism of the answer, to audit it; secret, like the value.
 
         Its ``repr`` shows public parameters only.
+
+        Parameters
+        ----------
+        value : number or vector
+            The person's, as for :meth:`respond`.
+        announcement : bytes
+            From the server.
+
+        Returns
+        -------
+        Mechanism
+            What :meth:`respond` draws from, once; nothing is charged here.
+
+        Raises
+        ------
+        InvalidArgument
+            If the announcement is of another session or does not fit the protocol, or the value has
+            another shape.
+        UnsupportedData
+            If the value is no number.
         """
         said, asked = self._understood(announcement)
         rows = self._protocol.rows(self._protocol.read(_alone(value)), said)
@@ -251,8 +284,29 @@ class Client(_Numbered):
     def respond(self, value: Any, announcement: bytes) -> bytes:
         """Answer the server, once, in as many bytes for every value.
 
-        A missing value (NaN) is answered as a public one: silence would tell. Errors are those of
-        :meth:`Batch.respond`; an announcement of another round is an InvalidArgument too.
+        Parameters
+        ----------
+        value : number or vector
+            What the statistic is of; values beyond the range are clipped. A missing value (NaN or
+            None) is answered as a public one: silence would tell.
+        announcement : bytes
+            From the server.
+
+        Returns
+        -------
+        bytes
+            The message, for the server: private already, whoever reads it.
+
+        Raises
+        ------
+        InvalidArgument
+            If the announcement is of another session or round, or does not fit the protocol.
+        UnsupportedData
+            If the value is no number.
+        CopyRefused
+            In a process that was forked from the client's own.
+        BudgetExceeded
+            If the client has answered already.
         """
         said, asked = self._understood(announcement)
         if said.round != self.round:
@@ -319,9 +373,19 @@ class Tally:
     Attributes
     ----------
     accepted : int
+        Answers that count.
     refused : mapping of str to int
-        By reason: ``length``, ``version``, ``session`` (or other parameters), ``round``,
-        ``client`` (who answers another round), ``answer`` (impossible) and ``replayed``.
+        By reason: ``length``, ``version``, ``session`` (or other parameters), ``round``, ``client``
+        (who answers another round), ``answer`` (impossible) and ``replayed``.
+
+    Examples
+    --------
+    >>> from modicum import local
+    >>> protocol = local.histogram(within=(0, 8), step=1, epsilon=1)
+    >>> server = local.Server(protocol)
+    >>> message = local.Client(protocol).respond(5, server.announcement)
+    >>> server.aggregate([message, message, b"noise"])
+    Tally(accepted=1, refused={'length': 1, 'replayed': 1})
     """
 
     accepted: int
@@ -336,6 +400,7 @@ class Server(Session[Any]):
     Parameters
     ----------
     protocol : Protocol
+        Made by :func:`modicum.local.histogram`, ``mean`` or ``mean_vector``.
 
     Examples
     --------
@@ -362,6 +427,16 @@ class Server(Session[Any]):
 
         Nothing in a message raises an error. A client counts once in a session, with its first
         answer that can be right. What is still read when the round is closed is refused.
+
+        Parameters
+        ----------
+        messages : iterable of bytes
+            What clients returned, in any order and number.
+
+        Returns
+        -------
+        Tally
+            How many were accepted, and why others were refused.
 
         Raises
         ------

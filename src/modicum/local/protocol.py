@@ -148,17 +148,42 @@ class Protocol(Written):
 
     @property
     def rounds(self) -> int:
+        """How many rounds a session has; each client answers one of them."""
         return len(self.shares)
 
     @property
     def seed(self) -> bytes:
+        """The session as bytes: the seed of its public randomness."""
         return bytes.fromhex(self.session)
 
     def public_words(self, clients: NDArray[np.uint64]) -> Words:
+        """Return the public random words of clients, from which their rounds and questions follow.
+
+        Parameters
+        ----------
+        clients : uint64 array, shape (n,)
+            The numbers that stand for them.
+
+        Returns
+        -------
+        uint64 array, shape (n, 8)
+            The same for everybody who knows the session.
+        """
         return words(self.seed, clients)
 
     def round_of(self, found: Words) -> Integers:
-        """Return the round that each client answers, from 1 on."""
+        """Return the round that each client answers, from 1 on.
+
+        Parameters
+        ----------
+        found : uint64 array, shape (n, 8)
+            Of :meth:`public_words`.
+
+        Returns
+        -------
+        int64 array, shape (n,)
+            Nobody chooses it: it follows from the session and the client's number.
+        """
         ends = np.cumsum(self.shares)
         return 1 + np.searchsorted(ends, pick(found[:, 0], _SHARES), side="right")
 
@@ -168,25 +193,85 @@ class Protocol(Written):
 
     @abstractmethod
     def asked(self, said: Announcement) -> Round:
-        """Return what a round asks, after checking what was announced."""
+        """Return what a round asks, after checking what was announced.
+
+        Parameters
+        ----------
+        said : Announcement
+            Of the server, for this session.
+
+        Returns
+        -------
+        Round
+            Its mechanism, and how an answer is laid out in bytes.
+
+        Raises
+        ------
+        InvalidArgument
+            If the announcement does not fit the parameters.
+        """
 
     @abstractmethod
     def rows(self, values: Floats, said: Announcement) -> Integers:
-        """What the round reads of each value, shape (n, k)."""
+        """Return what a round reads of each value.
+
+        Parameters
+        ----------
+        values : float64 array
+            As :meth:`read` returns them: a row for each client.
+        said : Announcement
+            Of the round.
+
+        Returns
+        -------
+        int64 array, shape (n, k)
+            Within what the round's mechanism takes.
+        """
 
     @abstractmethod
     def read(self, values: Any) -> Floats:
-        """Read values of many clients; only their declared type and shape can be wrong."""
+        """Read values of many clients, before the budget is spent.
+
+        Parameters
+        ----------
+        values : array, list or column
+            A number, or a vector, for each client. What is missing becomes a public value.
+
+        Returns
+        -------
+        float64 array
+            A row for each client.
+
+        Raises
+        ------
+        InvalidArgument
+            If the shape is another one.
+        UnsupportedData
+            If they are no numbers. No error depends on what the numbers are.
+        """
 
     @abstractmethod
     def closed(self, said: Announcement, answers: Answers) -> Any:
-        """Return the next announcement, or the estimate after the last round."""
+        """Return the next announcement, or the estimate after the last round.
+
+        Parameters
+        ----------
+        said : Announcement
+            Of the round that ended.
+        answers : Answers
+            What was accepted.
+
+        Returns
+        -------
+        Announcement, or an estimate
+            Of the kind that the protocol says.
+        """
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the statistic."""
 
-    def answering(self, clients: int) -> float:
+    def _answering(self, clients: int) -> float:
         """Return how many of so many clients answer the last round, on average."""
         return as_integer(clients, "clients", 1) * self.shares[-1] / sum(self.shares)
 

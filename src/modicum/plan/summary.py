@@ -76,6 +76,13 @@ class Plan:
         The statistic in words, such as ``"a standard deviation"``.
     asked : PlannedQuestion
         The question, and the guess of the data.
+
+    Examples
+    --------
+    >>> import modicum as mo
+    >>> plan = mo.plan.count(n=10_000, epsilon="0.5")
+    >>> str(plan.budget), plan.usable, 1.5 < plan.error < 2.5
+    ('ε = 0.5', True, True)
     """
 
     statistic: str
@@ -148,7 +155,18 @@ class Plan:
         return PlanCurve(name, tuple(plans))
 
     def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.plan/1``)."""
+        """Write everything as one JSON object (``schema: modicum.plan/1``).
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces by which each level is indented; by default all is one line.
+
+        Returns
+        -------
+        str
+            JSON without NaN or infinities: an interval without a bound has the width null.
+        """
         record: dict[str, object] = {
             "schema": "modicum.plan/1",
             "statistic": self.statistic,

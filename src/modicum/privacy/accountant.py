@@ -62,6 +62,21 @@ def total(events: Iterable[Event], kind: Kind) -> Budget:
 def pure_to_zcdp(budget: Budget) -> Budget:
     """Cost of pure ε in zCDP: ρ = ε²/2 (Bun and Steinke 2016, Proposition 1.4).
 
+    Parameters
+    ----------
+    budget : Budget
+        Of :func:`pure`.
+
+    Returns
+    -------
+    Budget
+        In ρ, exact. An exponential mechanism costs a quarter of it, as its event knows.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is not pure.
+
     Examples
     --------
     >>> from modicum.privacy.budget import pure
@@ -77,6 +92,18 @@ def pure_to_approx(budget: Budget, delta: Number) -> Budget:
     """(ε', δ) guarantee of pure ε, the smallest ε': ln(e^ε - δ (1 + e^ε)), rounded up.
 
     Randomised response attains it, so no smaller ε' holds for every mechanism.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of :func:`pure`.
+    delta : number
+        In [0, 1); 0 leaves ε as it is.
+
+    Returns
+    -------
+    Budget
+        In (ε, δ); its ε is 0 if δ covers all that pure ε allows.
 
     Raises
     ------
@@ -102,10 +129,27 @@ def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
     For every α > 1, ρ-zCDP implies ε = ρ α + ln(1/(α δ)) / (α - 1) + ln(1 - 1/α). The best α is
     sought in float64, and ε for it is computed exactly. It is at most ρ + 2 sqrt(ρ ln(1/δ)).
 
+    Parameters
+    ----------
+    budget : Budget
+        Of :func:`zcdp`.
+    delta : number
+        In (0, 1); usual is well below one over the number of persons.
+
+    Returns
+    -------
+    Budget
+        In (ε, δ), never below the exact bound.
+
     Raises
     ------
     InvalidArgument
         If the budget is not zCDP or δ is not in (0, 1).
+
+    Notes
+    -----
+    Canonne, Kamath and Steinke 2020, Corollary 13; the simple bound is Bun and Steinke 2016,
+    Proposition 1.3. The smaller of the two counts.
 
     Examples
     --------
@@ -130,6 +174,16 @@ def approx_to_zcdp(budget: Budget) -> Budget:
     """Largest ρ whose (ε, δ) guarantee fits into the budget, rounded down.
 
     The inverse of :func:`zcdp_to_approx`, up to rounding.
+
+    Parameters
+    ----------
+    budget : Budget
+        Of :func:`approx`.
+
+    Returns
+    -------
+    Budget
+        In ρ: a release that costs it keeps the (ε, δ) guarantee.
 
     Raises
     ------
@@ -161,6 +215,16 @@ def parallel(budgets: Iterable[Budget]) -> Budget:
     answers about one group do not depend on who is in another: the releases about a person's own
     group are the only ones that cost that person anything. In (ε, δ) the largest ε and the largest
     δ count.
+
+    Parameters
+    ----------
+    budgets : iterable of Budget
+        One for each group, all in the same currency.
+
+    Returns
+    -------
+    Budget
+        In the same currency.
 
     Raises
     ------
@@ -194,8 +258,14 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     Parameters
     ----------
     events : iterable of Event
+        What releases cost: the ``event`` of each.
     delta : number
-        More than the δ of the events together.
+        More than the δ of the events together, and below 1.
+
+    Returns
+    -------
+    Budget
+        In (ε, δ), with all of ``delta``.
 
     Raises
     ------
@@ -256,6 +326,8 @@ def _best(gain: Callable[[float], float]) -> Fraction:
 
 
 def _expect(budget: Budget, kind: Kind) -> None:
+    if not isinstance(budget, Budget):
+        raise InvalidArgument(f"expected a budget such as modicum.pure(1), got {budget!r}")
     if budget.kind != kind:
         raise InvalidArgument(f"expected a budget of kind {kind!r}, got {budget!r}")
 
@@ -319,6 +391,16 @@ class Filter:
     def admit(self, event: Event) -> Budget:
         """Charge an event, and return its cost.
 
+        Parameters
+        ----------
+        event : Event
+            Of a release, or of a draw of your own.
+
+        Returns
+        -------
+        Budget
+            The cost, in the currency of the budget.
+
         Raises
         ------
         BudgetExceeded
@@ -331,7 +413,20 @@ class Filter:
         return cost
 
     def check(self, cost: Budget) -> None:
-        """Raise if a cost exceeds what is left [composition.2]."""
+        """Raise if a cost exceeds what is left [composition.2]; nothing is charged.
+
+        Parameters
+        ----------
+        cost : Budget
+            In the currency of the budget.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it is more than what is left.
+        InvalidArgument
+            If it is in another currency.
+        """
         if not self._spent + cost <= self._budget:
             raise BudgetExceeded(
                 f"this costs {cost}, but only {self.remaining} of {self._budget} is left; "
@@ -341,10 +436,17 @@ class Filter:
     def charge(self, cost: Budget) -> None:
         """Charge a cost in the currency of the budget.
 
+        Parameters
+        ----------
+        cost : Budget
+            In the currency of the budget.
+
         Raises
         ------
         BudgetExceeded
             If it is more than what is left; nothing is charged.
+        InvalidArgument
+            If it is in another currency, or the process is a fork of the one that made the filter.
         """
         if os.getpid() != self._process:  # before the lock: a fork may have copied it locked
             raise InvalidArgument(

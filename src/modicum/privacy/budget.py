@@ -85,7 +85,17 @@ class Budget:
         return "ρ" if self.concentrated else "ε"
 
     def part(self, share: Fraction) -> Budget:
-        """A share of it.
+        """A share of it, of δ too.
+
+        Parameters
+        ----------
+        share : Fraction
+            At least 0. A float is refused: the shares of a budget add up exactly.
+
+        Raises
+        ------
+        InvalidArgument
+            If the share is negative or a float.
 
         Examples
         --------
@@ -186,7 +196,12 @@ def pure(epsilon: Number) -> Budget:
     Parameters
     ----------
     epsilon : int, Fraction, decimal string or float
-        Positive. A float is read as its shortest decimal: ``0.1`` is one tenth.
+        Positive, at most 10^100. A float is read as its shortest decimal: ``0.1`` is one tenth.
+
+    Returns
+    -------
+    Budget
+        Costs in it add up exactly.
 
     Raises
     ------
@@ -204,6 +219,17 @@ def pure(epsilon: Number) -> Budget:
 def zcdp(rho: Number) -> Budget:
     """ρ-zero-concentrated differential privacy (Bun and Steinke 2016).
 
+    Parameters
+    ----------
+    rho : int, Fraction, decimal string or float
+        Positive, at most 10^100. A float is read as its shortest decimal.
+
+    Returns
+    -------
+    Budget
+        Releases may draw Gaussian noise. The (ε, δ) guarantee of k equal ones grows like the square
+        root of k, see :func:`zcdp_to_approx`.
+
     Raises
     ------
     InvalidArgument
@@ -220,6 +246,19 @@ def zcdp(rho: Number) -> Budget:
 @says_how("approx(1, '1e-6')")
 def approx(epsilon: Number, delta: Number) -> Budget:
     """Approximate (ε, δ)-differential privacy.
+
+    Parameters
+    ----------
+    epsilon : int, Fraction, decimal string or float
+        Positive, at most 10^100. A float is read as its shortest decimal.
+    delta : int, Fraction, decimal string or float
+        In (0, 1): with this probability nothing is promised. Usual is well below one over the
+        number of persons.
+
+    Returns
+    -------
+    Budget
+        ε and δ of releases add up, each by itself.
 
     Raises
     ------

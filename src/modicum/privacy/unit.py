@@ -81,6 +81,22 @@ class Unit:
     def in_groups(self, most: int) -> Unit:
         """The same unit with a record in each of at most ``most`` groups.
 
+        Parameters
+        ----------
+        most : int
+            At least 1; above 1 only if the unit combines the rows of a person.
+
+        Returns
+        -------
+        Unit
+            A record in one group then has a part of the cost, see :meth:`per_row`.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is not a positive integer, or rows are not combined: those are bounded over all
+            groups together.
+
         Examples
         --------
         >>> print(unit_of("person_id", combine="mean").in_groups(2))
@@ -94,6 +110,22 @@ class Unit:
         Group privacy (:meth:`~modicum.privacy.event.Event.per_record`); the δ of a row is rounded
         down. Records in k different groups are seen by k independent draws, whose costs add up: k
         ε, k ρ, (k ε, k δ) (docs/research/proofs/groups.md, [groups.3]).
+
+        Parameters
+        ----------
+        event : Event
+            What the whole unit may lose.
+
+        Returns
+        -------
+        Event
+            Of the same kind.
+
+        Examples
+        --------
+        >>> from modicum.privacy.event import PureDP
+        >>> unit_of(rows=4).per_row(PureDP(Fraction(1)))
+        PureDP(epsilon=Fraction(1, 4))
         """
         # [unit.6], [groups.2]
         return (
@@ -169,13 +201,15 @@ def unit_of(
     InvalidArgument
         Unless ``rows`` or a column is named, and at most one of ``max_rows`` and ``combine``.
 
-    Notes ----- A mean is that of all rows: a private centre plus the sum of all persons' deviations
-    from it, divided by the number of rows, where a person's deviation and rows are clipped.
-    Nobody's rows are dropped, so a mean is not biased if the number of rows goes with the value.
-    Other statistics keep a number of each person's rows, at random, that few persons exceed; their
-    intervals are for the rows that are kept. The release shows what was found. Its guarantee is for
-    all rows of a person, whatever their number. ``method="bounded"`` of a sum and
-    ``clusters="keep"`` of a mean are for units of rows.
+    Notes
+    -----
+    A mean is that of all rows: a private centre plus the sum of all persons' deviations from it,
+    divided by the number of rows, where a person's deviation and rows are clipped. Nobody's rows
+    are dropped, so a mean is not biased if the number of rows goes with the value. Other statistics
+    keep a number of each person's rows, at random, that few persons exceed; their intervals are for
+    the rows that are kept. The release shows what was found. Its guarantee is for all rows of a
+    person, whatever their number. ``method="bounded"`` of a sum and ``clusters="keep"`` of a mean
+    are for units of rows.
 
     Examples
     --------

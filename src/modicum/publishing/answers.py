@@ -122,7 +122,25 @@ class Publishable:
         *,
         population: bool = False,
     ) -> AnswerRows:
-        """Return the numbers in rows, with intervals; arguments are those of :meth:`publish`."""
+        """Return all numbers in rows, with intervals: what tables, plots and reports are made of.
+
+        Parameters
+        ----------
+        level, tail
+            Of the intervals, as for ``interval()``.
+        population : bool
+            Return the intervals for the population.
+
+        Returns
+        -------
+        AnswerRows
+            Labels, values, ends and codes of every number, and the terms of the release.
+
+        Raises
+        ------
+        InvalidArgument
+            For an argument that cannot be used, or population intervals that were not bought.
+        """
 
     @property
     @abstractmethod
@@ -139,6 +157,23 @@ class Publishable:
         Its ``schema`` names what it is; the reference has the JSON Schema of each. Exact rationals
         are strings such as ``"1/50"``. ``stored`` is the whole record as modicum stores it, in all
         digits; everything else follows from it.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces by which each level is indented; by default all is one line.
+
+        Returns
+        -------
+        str
+            JSON without NaN or infinities.
+
+        Examples
+        --------
+        >>> import json, modicum as mo
+        >>> count = mo.count([1.0] * 4567, epsilon=1)
+        >>> json.loads(count.to_json())["schema"], mo.Release.from_json(count.to_json()) == count
+        ('modicum.release/2', True)
         """
         stored = import_module("modicum.serialise").stored(self)
         return json.dumps({**self.facts(), "stored": stored}, indent=indent, allow_nan=False)

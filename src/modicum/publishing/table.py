@@ -108,6 +108,11 @@ class PublishedTable:
             label, ``"label lower"``, ``"label upper"``, ``"label flag"`` and ``"label reason"``,
             and a row for all that share their other labels.
 
+        Returns
+        -------
+        table or list of dict
+            Numbers are floats, missing where they are suppressed.
+
         Raises
         ------
         InvalidArgument
@@ -158,7 +163,20 @@ class PublishedTable:
         return target, beside
 
     def files(self, target: Path, wide: str | None = None) -> dict[Path, str]:
-        """Return the texts of the files of :meth:`to_csv`, in the order they are put in place."""
+        """Return the texts of the files of :meth:`to_csv`, in the order they are put in place.
+
+        Parameters
+        ----------
+        target : Path
+            Where the CSV file will be: the metadata name it.
+        wide : str, optional
+            As for :meth:`frame`.
+
+        Returns
+        -------
+        dict of Path to str
+            The metadata, and then the CSV file.
+        """
         columns = self._columns(wide)
         text = csv_text(columns)
         about = self._described(target.name, columns, text)

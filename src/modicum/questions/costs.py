@@ -62,14 +62,29 @@ class QuestionCost:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCosts:
-    """The costs of all questions of a file, which fit into an account.
+    r"""The costs of all questions of a file, which fit into an account.
 
     Attributes
     ----------
     file : str
+        Its name.
     account : AccountState
         As it was.
     costs : tuple of QuestionCost
+        In the order of the file: ``question``, ``cost``, what of it is ``charged`` already, and
+        ``due``.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
+    >>> _ = (folder / "ages.toml").write_text(f'account = "people"\n{question}')
+    >>> url = f"sqlite:///{folder}/budget.db"
+    >>> account = mo.Ledger.create(url).open_account("people", mo.pure(1))
+    >>> costs = mo.questions.read(folder / "ages.toml").cost([40.0] * 900, ledger=url)
+    >>> str(costs.total), str(costs.due), str(costs.account.spent)
+    ('ε = 0.5', 'ε = 0.5', 'ε = 0')
     """
 
     file: str

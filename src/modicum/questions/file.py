@@ -34,7 +34,38 @@ _CSV = tuple(inspect.signature(csv_file).parameters)[1:]
 
 @dataclass(frozen=True, slots=True)
 class QuestionFile(Questionnaire):
-    """A file of questions, all of whose fields are checked; made by :func:`read`."""
+    r"""A file of questions, all of whose fields are checked; made by :func:`read`.
+
+    Attributes
+    ----------
+    path : Path
+        Of the file.
+    name : str
+        Of the file without its ending, or its field ``name``: it is part of every key.
+    title : str or None
+        For people.
+    table : Path or None
+        The table that is asked, relative to the file.
+    account : str or None
+        The account of a ledger that is charged.
+    unit : Unit or None
+        Who is protected; the account has to protect the same.
+    questions : tuple of Question
+        In the order of the file.
+    digest : str
+        The SHA-256 of the file.
+    csv : mapping
+        How a CSV table is read: arguments of :func:`modicum.csv_file`.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ages.toml"
+    >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
+    >>> _ = path.write_text(f"{question}expect = {{n = 900}}\n")
+    >>> str(mo.questions.read(path).plan()).splitlines()[0]
+    'plan of ages.toml: 1 questions; nothing is read or spent'
+    """
 
     def plan(self) -> QuestionPlans:
         """Predict the errors of the answers, and say their costs; no data are read.
@@ -42,6 +73,11 @@ class QuestionFile(Questionnaire):
         A question is planned if it has ``expect``: a table with ``n``, the number of rows (of a
         group, if there are groups), ``sd``, their standard deviation, and what else its plan in
         :mod:`modicum.plan` takes of the data.
+
+        Returns
+        -------
+        QuestionPlans
+            Printed, a table of them.
         """
         return planned(self)
 
@@ -55,9 +91,23 @@ class QuestionFile(Questionnaire):
         """Check all questions against the table and the ledger, as :meth:`run` does first.
 
         Nothing is read of the table but its columns and their types, and nothing is charged.
-        Parameters and errors are those of :meth:`run`.
+
+        Parameters
+        ----------
+        table, ledger, account
+            As for :meth:`run`.
+
+        Returns
+        -------
+        QuestionCosts
+            What each question costs, and what of it is charged already.
+
+        Raises
+        ------
+        ModicumError
+            As :meth:`run`, before anything is charged.
         """
-        return costs_of(self, self.opened(table), _ledger(ledger), self.charged(account))
+        return costs_of(self, self._opened(table), _ledger(ledger), self._charged(account))
 
     def run(
         self,
@@ -102,7 +152,7 @@ class QuestionFile(Questionnaire):
             more than is left (BudgetExceeded), if the ledger or the table cannot be read
             (LedgerError, SourceError). The message names the question and the field.
         """
-        source, book, name = self.opened(table), _ledger(ledger), self.charged(account)
+        source, book, name = self._opened(table), _ledger(ledger), self._charged(account)
         folder = self.path.with_name(f"{self.path.stem}-answers") if out is None else Path(out)
         costs_of(self, source, book, name)
         return answered(self, source, book, name, folder, progress or (lambda _: None))

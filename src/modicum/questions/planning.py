@@ -45,15 +45,25 @@ class QuestionPlan:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPlans:
-    """Plans of all questions of a file.
+    r"""Plans of all questions of a file.
 
     Attributes
     ----------
     file : str
+        Its name.
     plans : tuple of QuestionPlan
-        In the order of the file.
-    totals : tuple of Budget
-        What all questions cost, in each currency that they name.
+        In the order of the file: ``question``, its ``plan``, or in ``why`` the reason that it has
+        none.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "ages.toml"
+    >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
+    >>> _ = path.write_text(f"{question}expect = {{n = 900}}\n")
+    >>> plans = mo.questions.read(path).plan()
+    >>> [str(each) for each in plans.totals], 1 < plans.plans[0].plan.error < 3
+    (['ε = 0.5'], True)
     """
 
     file: str
@@ -76,7 +86,18 @@ class QuestionPlans:
         return tuple(found.values())
 
     def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.question-plans/1``)."""
+        """Write everything as one JSON object (``schema: modicum.question-plans/1``).
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces by which each level is indented; by default all is one line.
+
+        Returns
+        -------
+        str
+            Totals, and of each question its cost and its plan, or why it has none.
+        """
         record = {
             "schema": "modicum.question-plans/1",
             "file": self.file,

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from modicum.confidence import check_confidence
 from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.group_by import key_event
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.publishing.table import Publishing
-from modicum.release import check_confidence
 from modicum.runtime.query import Query
 from modicum.signature import asked
 from modicum.sources.view import View

@@ -18,24 +18,7 @@ Table = Any
 
 @dataclass(frozen=True, slots=True)
 class Questionnaire:
-    """Questions of one table and one account, all of whose fields are checked.
-
-    Attributes
-    ----------
-    path : Path
-    name : str
-        Of the file without its ending, or its field ``name``: it is part of every key.
-    title : str or None
-    table : Path or None
-        The table that is asked, relative to the file.
-    account : str or None
-        The account of a ledger that is charged.
-    unit : Unit or None
-        Who is protected; the account has to protect the same.
-    questions : tuple of Question
-    digest : str
-        The SHA-256 of the file.
-    """
+    """Questions of one table and one account; see :class:`modicum.questions.QuestionFile`."""
 
     path: Path
     name: str
@@ -47,7 +30,7 @@ class Questionnaire:
     digest: str
     csv: Mapping[str, Any] = field(default_factory=dict)
 
-    def opened(self, table: Table | None = None) -> Source:
+    def _opened(self, table: Table | None = None) -> Source:
         """Open the table: the one that is given, or that of the file."""
         if table is None and self.table is None:
             raise InvalidArgument(f"{self.path.name}, table: it is missing, and no table was given")
@@ -59,7 +42,7 @@ class Questionnaire:
         with naming(f"{self.path.name}, csv"):
             return csv_file(str(self.table), **self.csv)
 
-    def charged(self, account: str | None = None) -> str:
+    def _charged(self, account: str | None = None) -> str:
         """Name the account: the one that is given, or that of the file."""
         found = self.account if account is None else account
         if found is None:

@@ -66,27 +66,36 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswers:
-    """The answers of a file of questions.
+    r"""The answers of a file of questions.
 
     Attributes
     ----------
     file : Questionnaire
+        What was asked.
     account : str
         Which account was charged.
     folder : Path
         Where the answers are.
     askings : tuple of Asking
         In the order of the file: ``question``, ``state``, ``answer`` and ``why``.
+
+    Examples
+    --------
+    >>> import modicum as mo, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
+    >>> _ = (folder / "ages.toml").write_text(f'account = "people"\n{question}')
+    >>> url = f"sqlite:///{folder}/budget.db"
+    >>> account = mo.Ledger.create(url).open_account("people", mo.pure(1))
+    >>> done = mo.questions.read(folder / "ages.toml").run([40.0] * 900, ledger=url)
+    >>> done.complete, 800 < done.answers["rows"].value < 1000
+    (True, True)
     """
 
     file: Questionnaire
     account: str
     folder: Path
     askings: tuple[Asking, ...]
-
-    def with_asking(self, place: int, asking: Asking) -> QuestionAnswers:
-        """Return the same with what became of one question."""
-        return replace(self, askings=(*self.askings[:place], asking, *self.askings[place + 1 :]))
 
     @property
     def answers(self) -> Mapping[str, Answer]:
@@ -149,18 +158,24 @@ def answered(
     curator = Curator(source, ledger=ledger, account=account)
     for place, question in enumerate(file.questions):
         asking, goes_on = _asked(file, curator, folder, question)
-        found = found.with_asking(place, asking)
+        found = _with_asking(found, place, asking)
         try:
             write_whole({folder / _INDEX: found.to_json() + "\n"})
         except OutputError as error:
             goes_on = False
             if asking.state == "answered":
                 asking = replace(asking, state="not written", why=str(error))
-                found = found.with_asking(place, asking)
+                found = _with_asking(found, place, asking)
         progress(f"[{place + 1}/{len(file.questions)}] {question.name}: {asking.words}")
         if not goes_on:
             break
     return found
+
+
+def _with_asking(found: QuestionAnswers, place: int, asking: Asking) -> QuestionAnswers:
+    """Return the same with what became of one question."""
+    askings = (*found.askings[:place], asking, *found.askings[place + 1 :])
+    return replace(found, askings=askings)
 
 
 def _asked(

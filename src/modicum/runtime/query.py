@@ -100,7 +100,23 @@ class Query(Generic[R_co]):
     pooling_of_persons: Pooling | None = field(default=None, repr=False)
 
     def for_unit(self, unit: Unit) -> Self:
-        """The query as it is answered for a unit; one about a population may be refused."""
+        """The query as it is answered for a unit.
+
+        Parameters
+        ----------
+        unit : Unit
+            Who is protected: if all rows of a person count, another algorithm may answer.
+
+        Returns
+        -------
+        Query
+            The same one, or with what begins for persons.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is about a population, and the unit's records are not independent.
+        """
         if self.population and (unit.whole or unit.rows > 1):
             raise InvalidArgument(
                 f"population=True takes rows to be a random sample, and those of {unit} are not "
@@ -129,6 +145,18 @@ class Query(Generic[R_co]):
         are ρ-zCDP, charged as (ε, δ). Which of them gives the smaller error follows from the number
         of columns, which is public: the noise of pure ε is calibrated to L1 norms, and that of ρ to
         L2 norms. Only a budget of kind ``"approx"`` holds a δ. See [composition.10].
+
+        Parameters
+        ----------
+        width : int
+            How many columns are read.
+        kind : {"pure", "zcdp", "approx"}
+            The currency of the budget that is charged.
+
+        Returns
+        -------
+        Query
+            The same one, or with the ``rho`` that is drawn at.
         """
         if self.turn is None or kind != APPROX_KIND or not self.budget.delta:
             return self

@@ -49,6 +49,28 @@ class MeanVector(Shuffled):
     """Public parameters of one mean vector. Made by :func:`mean_vector`.
 
     A client answers all three rounds: two single messages, then shares.
+
+    Parameters
+    ----------
+    session : str
+        32 hexadecimal digits, fresh for every session.
+    clients, honest : int
+        How many there are at most, and how many at least follow the protocol.
+    dimension : int
+        Of the vectors.
+    radius : float
+        A public bound on their norm.
+    budget : Budget
+        (ε, δ) of a client in all three rounds.
+
+    Examples
+    --------
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.mean_vector(
+    ...     dimension=3, radius=1000, epsilon=1, delta="1e-8", clients=10_000
+    ... )
+    >>> protocol.rounds, [str(part.amount) for part in protocol.parts]
+    (3, ['1/8', '1/4', '5/8'])
     """
 
     dimension: int
@@ -108,14 +130,38 @@ class MeanVector(Shuffled):
         return Announcement(self.tag, CENTRES)
 
     def tree(self, number: int) -> TreeRound:
-        """What the first or the second round asks."""
+        """Return what the first or the second round asks of every client.
+
+        Parameters
+        ----------
+        number : {1, 2}
+            The round.
+
+        Returns
+        -------
+        TreeRound
+            A draw about one level of a tree: over a coordinate, or over norms.
+        """
         first, second = self.single
         if number == CENTRES:
             return TreeRound(self.vectors.places.tree, first, self.vectors.width)
         return TreeRound(_NORM_TREE, second)
 
     def closed(self, said: Announcement, answers: Answers) -> Announcement:
-        """Announce the centre, or the radius."""
+        """Announce the centre after the first round, or the radius after the second.
+
+        Parameters
+        ----------
+        said : Announcement
+            Of the round that ended.
+        answers : Answers
+            What was accepted.
+
+        Returns
+        -------
+        Announcement
+            Of the next round.
+        """
         asked, vectors = self.tree(said.round), self.vectors
         if said.round == CENTRES:
             centre = centres(asked, answers, vectors.places)
@@ -139,6 +185,16 @@ class MeanVector(Shuffled):
         distance : float
             From the centre, to which vectors are clipped. It is chosen 2 to 4 times as far as where
             few are left.
+
+        Returns
+        -------
+        float
+            Its L2 norm, in the unit of the data.
+
+        Raises
+        ------
+        InvalidArgument
+            If the distance is not positive.
 
         Examples
         --------
@@ -225,6 +281,7 @@ class VectorBatch(OneTimeClients[MeanVector]):
     Parameters
     ----------
     protocol : MeanVector
+        Made by :func:`mean_vector`.
     clients : int
         How many, positive.
     entropy : Entropy
@@ -291,7 +348,26 @@ class VectorBatch(OneTimeClients[MeanVector]):
 
 
 class VectorServer(Session[VectorEstimate]):
-    """Takes what the shuffler released, round by round. See :class:`VectorBatch`."""
+    """Takes what the shuffler released, round by round.
+
+    Parameters
+    ----------
+    protocol : MeanVector
+        Made by :func:`mean_vector`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.mean_vector(
+    ...     dimension=2, radius=100, epsilon=8, delta="1e-6", clients=2000
+    ... )
+    >>> batch, server = shuffle.VectorBatch(protocol, 2000), shuffle.VectorServer(protocol)
+    >>> shuffler = protocol.shuffler(server.round)
+    >>> taken = shuffler.add(batch.respond(np.full((2000, 2), 7.0), server.announcement))
+    >>> server.aggregate(shuffler.release()), server.round
+    (Tally(accepted=2000, refused={}), 2)
+    """
 
     def __init__(self, protocol: MeanVector) -> None:
         super().__init__(protocol.first())
@@ -300,6 +376,17 @@ class VectorServer(Session[VectorEstimate]):
 
     def aggregate(self, released: bytes) -> Tally:
         """Take all messages of the present round, which ends with them.
+
+        Parameters
+        ----------
+        released : bytes
+            What :meth:`Shuffler.release` of the round returned.
+
+        Returns
+        -------
+        Tally
+            How many messages, in the last round clients, were accepted, and why others were
+            refused.
 
         Raises
         ------

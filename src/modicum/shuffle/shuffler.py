@@ -46,10 +46,29 @@ class Shuffled(Written):
 
     @property
     def rounds(self) -> int:
+        """How many rounds a session has."""
         return 1
 
     def shuffler(self, number: int = 1, *, entropy: Entropy = SYSTEM) -> Shuffler:
-        """Return a shuffler for a round, from 1 on."""
+        """Return a shuffler for a round, from 1 on.
+
+        Parameters
+        ----------
+        number : int
+            The round, from 1 on.
+        entropy : Entropy
+            Secret by default; with a seeded one the order is public.
+
+        Returns
+        -------
+        Shuffler
+            It takes frames of this session and round only, of so many people as are agreed.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is no such round.
+        """
         if number not in range(1, self.rounds + 1):
             raise InvalidArgument(f"there are {self.rounds} rounds, got round {number}")
         size, heads, least = self._frames(number)
@@ -77,6 +96,16 @@ class Shuffled(Written):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read a protocol; look at its ``budget`` and at ``honest`` before you answer.
+
+        Parameters
+        ----------
+        text : str
+            What ``protocol.to_json()`` wrote.
+
+        Returns
+        -------
+        Sum, MeanVector or Single
+            The same protocol: of the class that it is called of.
 
         Raises
         ------
@@ -191,6 +220,11 @@ class Shuffler:
 
     def add(self, message: bytes) -> bool:
         """Take the frames of one person or several, or none of them.
+
+        Parameters
+        ----------
+        message : bytes
+            What a batch or a client returned: whole frames.
 
         Returns
         -------

@@ -89,10 +89,28 @@ def amplified(epsilon: Number, *, clients: int, delta: Number) -> Budget:
 def local_epsilon(budget: Budget, *, clients: int) -> Fraction:
     """Return an ε₀ for single messages that shuffling brings down to a budget of (ε, δ).
 
+    Parameters
+    ----------
+    budget : Budget
+        Of :func:`modicum.approx`: what the shuffled messages are to guarantee.
+    clients : int
+        People who follow the protocol and whose messages are shuffled together, at least 2.
+
+    Returns
+    -------
+    Fraction
+        At most 12, and nearly the largest: :func:`amplified` of it fits into the budget. The
+        smaller of ε and 10 if shuffling gains nothing.
+
     Raises
     ------
     InvalidArgument
-        If the budget has no δ.
+        If the budget has no δ, or for a number of clients below 2.
+
+    Notes
+    -----
+    Bisection of :func:`amplified` (Feldman, McMillan and Talwar 2021), so floats: :func:`histogram`
+    and :func:`mean` round it down.
 
     Examples
     --------
@@ -182,10 +200,22 @@ class Single(Shuffled):
     Attributes
     ----------
     protocol : local.Histogram or local.Mean
+        What clients and server follow.
     budget : Budget
         What the shuffled messages guarantee.
+    session : str
+        32 hexadecimal digits, fresh for every session.
     clients, honest : int
         How many there are at most, and how many at least follow the protocol.
+
+    Examples
+    --------
+    >>> from modicum import shuffle
+    >>> steps = shuffle.histogram(
+    ...     within=(0, 100), step=1, epsilon="0.5", delta="1e-8", clients=100_000
+    ... )
+    >>> str(steps.budget), steps.crowds, steps.rounds
+    ('(ε, δ) = (0.5, 0.00000001)', (90000,), 1)
     """
 
     protocol: Histogram | Mean
@@ -281,14 +311,23 @@ def mean(
 ) -> Single:
     """Estimate a mean from one shuffled message of each client, in two rounds.
 
-    Arguments and errors are those of :func:`histogram`. Prefer :func:`split_sum` if a tight range
-    is known and many messages do no harm: its error is that of a curator. This one needs no tight
-    range, and a client who lies moves it by little.
+    Prefer :func:`split_sum` if a tight range is known and many messages do no harm: its error is
+    that of a curator. This one needs no tight range, and a client who lies moves it by little.
+
+    Parameters
+    ----------
+    within, epsilon, delta, clients, honest, step, session
+        As for :func:`histogram`.
 
     Returns
     -------
     Single
         Its ``protocol`` is a :class:`~modicum.local.Mean`, which plans the error.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments out of range, or fewer honest clients than two rounds need.
 
     Examples
     --------

@@ -21,7 +21,28 @@ from modicum.shuffle.shuffler import Shuffled, crowd
 
 @dataclass(frozen=True, slots=True)
 class Sum(Shuffled):
-    """Public parameters of one sum. Made by :func:`split_sum`."""
+    """Public parameters of one sum. Made by :func:`split_sum`.
+
+    Parameters
+    ----------
+    session : str
+        32 hexadecimal digits, fresh for every session.
+    clients, honest : int
+        How many there are at most, and how many at least follow the protocol.
+    lattice : Lattice
+        The public range and the step.
+    epsilon : Fraction
+        ε of the sum.
+    security : int
+        σ: shares show more than their sum with probability about 2^-σ.
+
+    Examples
+    --------
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.split_sum(within=(0, 1), epsilon=1, clients=10_000)
+    >>> protocol.honest, round(float(protocol.budget.delta), 14)
+    (9000, 3.64e-12)
+    """
 
     lattice: Lattice
     epsilon: Fraction
@@ -129,6 +150,11 @@ def split_sum(
     session : str, optional
         32 hexadecimal digits; fresh by default.
 
+    Returns
+    -------
+    Sum
+        For :class:`SumBatch` and :func:`analysed`; its ``error`` and ``budget`` say what to expect.
+
     Raises
     ------
     InvalidArgument
@@ -157,6 +183,7 @@ class SumBatch(OneTimeClients[Sum]):
     Parameters
     ----------
     protocol : Sum
+        Made by :func:`split_sum`.
     clients, entropy
         As for :class:`VectorBatch`.
 
@@ -178,10 +205,23 @@ class SumBatch(OneTimeClients[Sum]):
     def respond(self, values: Any) -> bytes:
         """Return the shares of every client, one client's after the other's; once.
 
+        Parameters
+        ----------
+        values : array, shape (n,)
+            A number for each client; those beyond the range are clipped, and a missing one becomes
+            its middle.
+
+        Returns
+        -------
+        bytes
+            Their frames, for the shuffler.
+
         Raises
         ------
         InvalidArgument
             If there are not as many values as clients.
+        UnsupportedData
+            If the values are no numbers.
         CopyRefused
             In a process that was forked from the clients' own.
         BudgetExceeded
@@ -216,8 +256,20 @@ class SumEstimate:
     mean : float
         The sum over the number of those.
     clients : int
+        Those who took part.
     refused : int
         Frames of another kind, 0 unless the shuffler was fed with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.split_sum(within=(0, 1), epsilon=1, clients=500)
+    >>> shuffler = protocol.shuffler()
+    >>> taken = shuffler.add(shuffle.SumBatch(protocol, 500).respond(np.full(500, 0.5)))
+    >>> found = shuffle.analysed(protocol, shuffler.release())
+    >>> abs(found.value - 250) < 15 * protocol.error, found.mean == found.value / 500
+    (True, True)
     """
 
     value: float
@@ -227,13 +279,35 @@ class SumEstimate:
 
 
 def analysed(protocol: Sum, frames: bytes) -> SumEstimate:
-    """Add up what the shuffler released.
+    """Add up what the shuffler released: the sum of all shares is that of the values.
+
+    Parameters
+    ----------
+    protocol : Sum
+        Made by :func:`split_sum`.
+    frames : bytes
+        What :meth:`Shuffler.release` returned.
+
+    Returns
+    -------
+    SumEstimate
+        In the unit of the data.
 
     Raises
     ------
     InvalidArgument
         If the frames are not those of whole clients of this session, or of fewer than ``honest``
         or more than ``clients``: a share that is missing makes the sum uniformly random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.split_sum(within=(0, 10), epsilon=1, clients=500)
+    >>> shuffler = protocol.shuffler()
+    >>> taken = shuffler.add(shuffle.SumBatch(protocol, 500).respond(np.full(500, 2.0)))
+    >>> abs(shuffle.analysed(protocol, shuffler.release()).mean - 2) < 1
+    True
     """
     table, clients, refused = protocol.mix.read(
         frames, least=protocol.honest, most=protocol.clients

@@ -44,6 +44,17 @@ def count(
 
     {returns}
 
+    Raises
+    ------
+    InvalidArgument
+        If there is no cost, more than one, or one that is not positive.
+
+    Notes
+    -----
+    One exact draw: discrete Laplace noise of scale 1/ε, or discrete Gaussian noise of variance
+    1/(2ρ) (Canonne, Kamath and Steinke 2020); a negative answer is shown as 0. If all rows of a
+    person count, they are a sum over persons, with a bound that is found.
+
     Examples
     --------
     >>> count(epsilon=1).lattice is None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modicum.array_release import Floats, Intervals
-from modicum.release import Tail, assumed_tail
+from modicum.confidence import Tail, assumed_tail
 from modicum.statistics.moments import (
     CHANCE_COUNTED,
     CONDITION,

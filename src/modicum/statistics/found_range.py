@@ -30,13 +30,14 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from modicum.confidence import ErrorModel
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import MedianCellScore, TopCellScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share, Use
-from modicum.release import ErrorModel, Estimate, Record
+from modicum.release import Estimate, Record
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.outside import APART, FEW
 from modicum.status import OK, USABLE, Status

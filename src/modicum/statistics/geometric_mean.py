@@ -9,10 +9,11 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from modicum.confidence import chosen_index
 from modicum.exact.log_lattice import LogLattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate, chosen_index
+from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
 from modicum.statistics import spec

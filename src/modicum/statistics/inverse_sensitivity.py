@@ -208,9 +208,10 @@ class ClipBounds:
 
     def allowed(self, statistic: MonotoneStatistic) -> float:
         """Records at a bound that make up for those beyond it, for a tail of index 3."""
-        if self.outside is None or statistic.excess(TAIL) == math.inf:
+        beyond = excess(statistic.growth, TAIL)
+        if self.outside is None or beyond == math.inf:
             return 0.0
-        return statistic.excess(TAIL) * self.outside.expected(TAIL)
+        return beyond * self.outside.expected(TAIL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,10 +67,6 @@ class MonotoneStatistic(ABC):
         """Whether far records count no more than near ones."""
         return self.growth == 0
 
-    def excess(self, tail: float) -> float:
-        """Mean excess of a record's pull beyond a clipping bound (see :func:`excess`)."""
-        return excess(self.growth, tail)
-
     @abstractmethod
     def check(self, span: float) -> None:
         """Try the statistic on public data, up to a distance ``span``; refuse it if it fails."""
@@ -79,13 +75,27 @@ class MonotoneStatistic(ABC):
     def lengths(
         self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
     ) -> SignedLengths:
-        """Lengths for the records of cells, in 1/unit of a record, up to ``cap``.
+        """Return how many records each value is from the statistic: what it is drawn by.
 
-        ``towards`` 1 or -1: from a statistic that is no less, or no more, than that of the records;
-        0: as near as cells tell.
+        Parameters
+        ----------
+        records : ClippedCells
+            How many records are in each cell, and between which bounds they are clipped.
+        unit : int
+            Lengths are in 1/unit of a record.
+        cap : int
+            Longer lengths count as this.
+        towards : {-1, 0, 1}
+            1 or -1: lengths from a statistic that is no less, or no more, than that of the records;
+            0: as near as cells tell.
+
+        Returns
+        -------
+        SignedLengths
+            ``at(t)`` has the lengths of lattice integers.
         """
 
-    def check_numbers(self) -> None:
+    def _check_numbers(self) -> None:
         """Refuse growth and width that are not numbers or do not fit each other."""
         if not (is_number(self.growth) and 0 <= self.growth <= _MOST_GROWTH):
             raise InvalidArgument(
@@ -161,7 +171,7 @@ class Score(MonotoneStatistic):
         """Check the numbers; :meth:`check` looks at ψ."""
         if not callable(self.psi):
             raise InvalidArgument(f"psi must be a function, got {type(self.psi).__name__}")
-        self.check_numbers()
+        self._check_numbers()
         if self.bends is not None and not _are_bends(self.bends):
             raise InvalidArgument(
                 "bends must be a tuple of differences, each with 1 or -1, such as "
@@ -169,7 +179,13 @@ class Score(MonotoneStatistic):
             )
 
     def check(self, span: float) -> None:
-        """Try ψ at public points up to ``span`` on both sides.
+        """Try ψ at public points on both sides of 0: queries do it first, and it costs nothing.
+
+        Parameters
+        ----------
+        span : float
+            Positive: differences are tried up to it, in the unit of the data; of a homogeneous ψ up
+            to 1.
 
         Raises
         ------
@@ -211,7 +227,25 @@ class Score(MonotoneStatistic):
         return values
 
     def table(self, span: int, step: float) -> ScoreTable:
-        """Tabulate ψ for differences of up to ``span`` lattice steps."""
+        """Tabulate ψ in integers, nondecreasing whatever ψ is: what lengths are computed from.
+
+        Parameters
+        ----------
+        span : int
+            Differences are tabulated up to so many steps on both sides.
+        step : float
+            The step of the lattice, in the unit of the data.
+
+        Returns
+        -------
+        ScoreTable
+            The same for all data.
+
+        Raises
+        ------
+        InvalidArgument
+            If ψ fails, or is not finite.
+        """
         with suppress_warnings():
             return ScoreTable.of(self._values, span, None if self.homogeneous else step)
 
@@ -434,6 +468,7 @@ class Boundaries(MonotoneStatistic):
         lo, hi : float
             Records are, and may be added, between them.
         levels : int
+            How many k there are, at least 1.
 
         Returns
         -------
@@ -454,12 +489,17 @@ class Boundaries(MonotoneStatistic):
 
         It proves nothing about all others.
 
+        Parameters
+        ----------
+        span : float
+            Positive: records are tried within ±span/2, in the unit of the data.
+
         Raises
         ------
         InvalidArgument
             With a data set on which the method fails, or two that break the promise.
         """
-        self.check_numbers()
+        self._check_numbers()
         known: dict[tuple[bytes, int], tuple[Reals, Reals]] = {}
 
         def tried(records: Reals, levels: int) -> tuple[Reals, Reals]:
@@ -511,7 +551,6 @@ class Boundaries(MonotoneStatistic):
     def lengths(
         self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
     ) -> BoundaryLengths:
-        """Lengths in halves; each record is moved to the middle or an end of its cell."""
         assert unit == _HALF
         cells, step, bounds = records.cells, records.step, (records.lo, records.hi)
         edges = np.array(cells.edges, dtype=np.int64)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import Floats, Intervals
+from modicum.confidence import Tail, assumed_tail
 from modicum.mechanisms.additive import add_noise
-from modicum.release import Tail, assumed_tail
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.covariance_error import (
     COVARIANCE_0,

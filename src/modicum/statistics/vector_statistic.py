@@ -199,6 +199,7 @@ class Sensitivities(ABC):
         rows, lo, hi
             As for :meth:`value`.
         levels : int
+            How many bounds, at least 1.
 
         Returns
         -------
@@ -215,7 +216,19 @@ class Sensitivities(ABC):
         """
 
     def range(self, lo: float, hi: float) -> tuple[float, float]:
-        """Return ends between which all components are, if numbers are between lo and hi."""
+        """Return ends between which all components are: those of the data, if not overridden.
+
+        Parameters
+        ----------
+        lo, hi : float
+            Numbers are between them.
+
+        Returns
+        -------
+        (float, float)
+            Public: how wide it is must not follow from data. Values beyond it are moved to its
+            ends.
+        """
         return lo, hi
 
     @property
@@ -228,6 +241,11 @@ class Sensitivities(ABC):
 
         All of up to three rows of four, and up to 1,000 rows of which many are equal. It proves
         nothing about all others.
+
+        Parameters
+        ----------
+        lo, hi : float
+            Numbers are between them.
 
         Raises
         ------
@@ -242,7 +260,7 @@ class Sensitivities(ABC):
             key = rows.tobytes()
             if key not in known:
                 try:
-                    value, bounds = self._computed(rows.copy(), lo, hi, _CHECKED_LEVELS)
+                    value, bounds = _computed(self, rows.copy(), lo, hi, _CHECKED_LEVELS)
                     known[key] = np.clip(value, *self.range(lo, hi)), bounds
                 except Exception as error:
                     raise InvalidArgument(
@@ -273,59 +291,6 @@ class Sensitivities(ABC):
                 for point in points:
                     yield rows(data), rows((*data, point))
         yield from crowds(rows(points), lo, hi)
-
-    def answers(self, lattice: Lattice) -> Lattice:
-        """Return the lattice of values: as fine as it can be, or as coarse as the step."""
-        finest = Lattice.within(self.range(lattice.lo, lattice.hi))
-        coarse = lattice.coarse and lattice.step > finest.step
-        return Lattice(finest.lo, finest.hi, lattice.step) if coarse else finest
-
-    def largest(self, answers: Lattice) -> int:
-        """Return a radius, in steps, that holds any two values."""
-        return math.ceil(answers.width * self._spread * (1 + 2.0**-40)) + self._slack(answers)
-
-    def measured(
-        self, rows: Integers, lattice: Lattice, answers: Lattice, levels: int
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return value and radii in lattice steps; if the methods fail, public ones.
-
-        Those are a value in the middle and the largest radii.
-        """
-        numbers: Reals = rows * np.float64(lattice.step)
-        try:
-            value, bounds = self._computed(numbers, lattice.lo, lattice.hi, levels)
-        except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
-            middle = (answers.first + answers.last) // 2
-            return (middle,) * self.dimension, (self.largest(answers),) * levels
-        centre = np.rint(np.clip(value, answers.lo, answers.hi) / answers.step)
-        # [radial.3] A bound that is too large for a float is no smaller than any other.
-        with np.errstate(over="ignore"):
-            growth = np.power(1 + _INFLATION * self.tolerance, np.arange(1, levels + 1))
-            raised = np.maximum(bounds, 0) * np.minimum(growth, 2.0**500)
-        raised = np.minimum(raised, 2.0**1000)
-        step, slack = Fraction(answers.step), self._slack(answers)
-        radii = (math.ceil(Fraction(each) / step) + slack for each in raised.tolist())
-        most = self.largest(answers)
-        return tuple(map(int, centre.tolist())), tuple(min(each, most) for each in radii)
-
-    @property
-    def _spread(self) -> float:
-        """Norm of a vector of ones."""
-        return float(self.dimension) if self.norm == 1 else math.sqrt(self.dimension)
-
-    def _slack(self, answers: Lattice) -> int:
-        """Steps by which rounding may move two values apart, [radial.3]."""
-        error = self.rounding
-        if error is None:
-            error = max(abs(answers.lo), abs(answers.hi)) * _ROUNDING
-        return math.ceil((1 + 2 * error / answers.step) * self._spread * (1 + 2e-12))
-
-    def _computed(self, rows: Reals, lo: float, hi: float, levels: int) -> tuple[Reals, Reals]:
-        """Call both methods; what is not an array of finite numbers is an error."""
-        rows.flags.writeable = False
-        with suppress_warnings():
-            value = _finite(self.value(rows, lo, hi), self.dimension)
-            return value, _finite(self.sensitivities(rows, lo, hi, levels), levels)
 
     def _check_attributes(self, lo: float, hi: float) -> None:
         labels: object = getattr(self, "labels", None)
@@ -367,8 +332,70 @@ class Sensitivities(ABC):
         distance = min(float(np.linalg.norm(one[0] - s * other[0], self.norm)) for s in turned)
         room = 1 + 3 * self.tolerance
         scale = max(float(np.abs(one[0]).max()), float(np.abs(other[0]).max()))
-        near = distance <= one[1][0] * room + scale * self._spread * _ROUNDING
+        near = distance <= one[1][0] * room + scale * _spread(self) * _ROUNDING
         return bool(near and (one[1][:-1] <= other[1][1:] * room).all())
+
+
+def answers_of(statistic: Sensitivities, lattice: Lattice) -> Lattice:
+    """Return the lattice of values: as fine as it can be, or as coarse as the step."""
+    finest = Lattice.within(statistic.range(lattice.lo, lattice.hi))
+    coarse = lattice.coarse and lattice.step > finest.step
+    return Lattice(finest.lo, finest.hi, lattice.step) if coarse else finest
+
+
+def largest_radius(statistic: Sensitivities, answers: Lattice) -> int:
+    """Return a radius, in steps, that holds any two values."""
+    widest = math.ceil(answers.width * _spread(statistic) * (1 + 2.0**-40))
+    return widest + _slack(statistic, answers)
+
+
+def measured(
+    statistic: Sensitivities, rows: Integers, lattice: Lattice, answers: Lattice, levels: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return value and radii in lattice steps; if the methods fail, public ones.
+
+    Those are a value in the middle and the largest radii.
+    """
+    numbers: Reals = rows * np.float64(lattice.step)
+    most = largest_radius(statistic, answers)
+    try:
+        value, bounds = _computed(statistic, numbers, lattice.lo, lattice.hi, levels)
+    except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
+        middle = (answers.first + answers.last) // 2
+        return (middle,) * statistic.dimension, (most,) * levels
+    centre = np.rint(np.clip(value, answers.lo, answers.hi) / answers.step)
+    # [radial.3] A bound that is too large for a float is no smaller than any other.
+    with np.errstate(over="ignore"):
+        growth = np.power(1 + _INFLATION * statistic.tolerance, np.arange(1, levels + 1))
+        raised = np.maximum(bounds, 0) * np.minimum(growth, 2.0**500)
+    raised = np.minimum(raised, 2.0**1000)
+    step, slack = Fraction(answers.step), _slack(statistic, answers)
+    radii = (math.ceil(Fraction(each) / step) + slack for each in raised.tolist())
+    return tuple(map(int, centre.tolist())), tuple(min(each, most) for each in radii)
+
+
+def _spread(statistic: Sensitivities) -> float:
+    """Norm of a vector of ones."""
+    size = statistic.dimension
+    return float(size) if statistic.norm == 1 else math.sqrt(size)
+
+
+def _slack(statistic: Sensitivities, answers: Lattice) -> int:
+    """Steps by which rounding may move two values apart, [radial.3]."""
+    error = statistic.rounding
+    if error is None:
+        error = max(abs(answers.lo), abs(answers.hi)) * _ROUNDING
+    return math.ceil((1 + 2 * error / answers.step) * _spread(statistic) * (1 + 2e-12))
+
+
+def _computed(
+    statistic: Sensitivities, rows: Reals, lo: float, hi: float, levels: int
+) -> tuple[Reals, Reals]:
+    """Call both methods; what is not an array of finite numbers is an error."""
+    rows.flags.writeable = False
+    with suppress_warnings():
+        value = _finite(statistic.value(rows, lo, hi), statistic.dimension)
+        return value, _finite(statistic.sensitivities(rows, lo, hi, levels), levels)
 
 
 def _finite(found: Reals, size: int) -> Reals:
@@ -414,7 +441,7 @@ class VectorStatisticOption(Options):
             )
         if statistic.columns > MOST_COLUMNS:
             raise InvalidArgument(f"at most {MOST_COLUMNS} columns, got {statistic.columns}")
-        statistic.answers(lattice)
+        answers_of(statistic, lattice)
         return cls(statistic)
 
 
@@ -457,13 +484,13 @@ def noisy_vector(
 ) -> Steps[ArrayEstimate]:
     """Release a vector statistic in one draw."""
     size, stated = BudgetSplit(event).rest().ranged
-    answers = statistic.answers(lattice)
-    largest = statistic.largest(answers)
+    answers = answers_of(statistic, lattice)
+    largest = largest_radius(statistic, answers)
     # After so many radii balls of any size are lighter than the first by e^-40.
     nats = statistic.dimension * math.log(2 * largest + 1) + _NEGLIGIBLE
     levels = min(math.ceil(2 * nats / float(size)), _MOST_LEVELS)
     found = yield from read(Read(None, lattice, RowsInMemory(statistic.columns), columns))
-    centre, radii = statistic.measured(found.rows, lattice, answers, levels)
+    centre, radii = measured(statistic, found.rows, lattice, answers, levels)
     fixed = largest, statistic.norm, size, stated, statistic.signless
     mechanism = RadialMechanism(centre, radii, *fixed)
     drawn = yield from draw(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from modicum.charging import PendingCharge, query_text
+from modicum.confidence import check_confidence
 from modicum.counts_file import CountsFile
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.group_by import key_event
@@ -28,7 +29,6 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP
 from modicum.privacy.split import BudgetSplit
 from modicum.query import count as count_query
-from modicum.release import check_confidence
 from modicum.runtime.run import row_costs
 from modicum.sources.base import Source, open_source
 from modicum.sources.counted import CountedTable

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from modicum import query as ask
 from modicum.array_release import ArrayRelease
+from modicum.confidence import Tail
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure
@@ -27,7 +28,7 @@ from modicum.publishing.explanation import Explanation
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.native import native_table
 from modicum.publishing.text import note_text, view_line
-from modicum.release import Release, Tail
+from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 
@@ -282,7 +283,29 @@ class Description(Publishable):
         return any(each.usable for each in [*found, *self.labels.values()])
 
     def missing(self, column: str) -> float:
-        """Share of the rows that have no value in a column of numbers."""
+        """Share of the rows that have no value in a column of numbers.
+
+        Parameters
+        ----------
+        column : str
+            One of :attr:`columns`.
+
+        Returns
+        -------
+        float
+            In [0, 1], from two released counts: values that are there, and rows. ``frame()`` has
+            its interval.
+
+        Raises
+        ------
+        InvalidArgument
+            For a column that is not one of numbers.
+        """
+        if column not in self.columns:
+            raise InvalidArgument(
+                f"missing values are counted in columns of numbers, {list(self.columns)}, "
+                f"got {column!r}"
+            )
         return self._missing(column).value
 
     def _missing(self, column: str) -> Number:
@@ -313,7 +336,6 @@ class Description(Publishable):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return every number of every release, with its column and its name."""
         columns: list[str | None] = []
         names: list[str] = []
         numbers: list[tuple[Any, ...]] = []

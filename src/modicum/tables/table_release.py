@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modicum.confidence import Tail, assumed_tail, check_confidence
 from modicum.errors import InvalidArgument, MissingKey
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
@@ -21,15 +22,7 @@ from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.publishing.text import aligned, note_text
-from modicum.release import (
-    Estimate,
-    Record,
-    Tail,
-    TranscriptEntry,
-    assumed_tail,
-    check_confidence,
-    sealed,
-)
+from modicum.release import Estimate, Record, TranscriptEntry, sealed
 from modicum.status import Status
 from modicum.tables.margins import Floats, Layout, Names, NoisySums
 from modicum.tables.table_errors import TableErrorModel
@@ -158,6 +151,17 @@ class Crosstab(Record):
         level, tail
             As for :meth:`Release.interval <modicum.release.Release.interval>`. Each interval holds
             with probability ``level``, and not all at once.
+
+        Returns
+        -------
+        mapping of label to TableNumber
+            ``value``, ``lower``, ``upper`` and ``unadjusted``; a label of several columns is a
+            tuple.
+
+        Raises
+        ------
+        InvalidArgument
+            If a column is none of the table, or for a level or tail that cannot be used.
         """
         return self._labelled(columns or self.by, level, tail)
 
@@ -172,6 +176,11 @@ class Crosstab(Record):
             Columns that are kept.
         level, tail
             Of the intervals, as for :meth:`Release.interval <modicum.release.Release.interval>`.
+
+        Returns
+        -------
+        mapping of label to TableNumber
+            As of :meth:`numbers`.
 
         Raises
         ------
@@ -227,10 +236,19 @@ class Crosstab(Record):
         """Return a table with a row for each cell and each sum of the margins.
 
         Its columns are the labels, missing where a margin adds up over a column, value, lower,
-        upper (the 95 % interval) and unadjusted. With ``wide``, of two columns: a row for each
-        label of the first and a column for each of the second, with margins that were asked for
-        under the name "total". It is a table of the library that the data came in, as
-        :meth:`Release.frame` of several numbers.
+        upper (the 95 % interval) and unadjusted. It is a table of the library that the data came
+        in, as :meth:`Release.frame` of several numbers.
+
+        Parameters
+        ----------
+        wide : bool
+            Of two columns: a row for each label of the first and a column for each of the second,
+            with margins that were asked for under the name "total".
+
+        Raises
+        ------
+        InvalidArgument
+            For a wide table that is not of two columns.
         """
         if wide:
             head, rows = self._wide()
@@ -243,7 +261,6 @@ class Crosstab(Record):
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
-        """Return the cells and the margins in rows; arguments are those of :meth:`publish`."""
         if population:
             raise InvalidArgument(f"a {self.statistic} table has no intervals for a population")
         rows: list[tuple[Any, ...]] = []
@@ -481,7 +498,20 @@ class ValueCounts(Crosstab):
     def numbers(
         self, *columns: str, level: float = 0.95, tail: Tail = "auto"
     ) -> Mapping[Any, TableNumber]:
-        """Return the counts by their labels, the largest first; see :meth:`Crosstab.numbers`."""
+        """Return the counts by their labels, the largest first.
+
+        Parameters
+        ----------
+        *columns : str
+            Only the column that was counted, which is the default.
+        level, tail
+            As for :meth:`Crosstab.numbers`.
+
+        Returns
+        -------
+        mapping of label to TableNumber
+            ``value``, ``lower``, ``upper`` and ``unadjusted``.
+        """
         found = self._labelled(columns or self.by, level, tail)
         return dict(sorted(found.items(), key=lambda item: -item[1].value))
 
@@ -490,7 +520,23 @@ class ValueCounts(Crosstab):
 
         Each interval holds with probability ``level``: it is the extremes of count and total, whose
         own intervals hold together with that probability.
+
+        Parameters
+        ----------
+        level : float
+            Confidence of each share, in (0, 1).
+
+        Returns
+        -------
+        mapping of label to TableNumber
+            Shares in [0, 1], the largest first.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``level`` is not in (0, 1).
         """
+        check_confidence(level, None)
         each = (1 + level) / 2
         whole = self._labelled((), each, "auto").get((), _NOTHING)
         found = {}
@@ -503,7 +549,17 @@ class ValueCounts(Crosstab):
     def frame(self, *, wide: bool = False) -> Any:
         """Return a table of the label, value, lower, upper, unadjusted, and share with its ends.
 
-        It is a table of the library that the data came in; ``wide`` is for two columns.
+        It is a table of the library that the data came in.
+
+        Parameters
+        ----------
+        wide : bool
+            Only ``False``: a wide table has two columns of labels.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``wide``.
         """
         if wide:
             self._wide()

@@ -16,15 +16,8 @@ from numpy.typing import ArrayLike
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_integer
 from modicum.privacy.budget import Number
-from modicum.theory.statistics import (
-    Floats,
-    Integers,
-    Statistic,
-    checked_range,
-    chosen,
-    ordered,
-    positive,
-)
+from modicum.theory.arguments import checked_range, chosen, ordered, positive
+from modicum.theory.statistics import Floats, Integers, Statistic
 
 _MOST = 10**5
 
@@ -318,6 +311,11 @@ def smooth_sensitivity(sensitivities: ArrayLike, beta: Number, *, largest: float
     largest : float
         A bound of all further ones, such as the width of the range; with K too small it decides.
 
+    Returns
+    -------
+    float
+        In the unit of the data; noise of this scale needs a law of its own, not Laplace's.
+
     Examples
     --------
     >>> round(smooth_sensitivity([3, 7, 97], 2, largest=100), 3)
@@ -329,8 +327,12 @@ def smooth_sensitivity(sensitivities: ArrayLike, beta: Number, *, largest: float
 def smooth_radii(sensitivities: ArrayLike, beta: Number, *, largest: float) -> Floats:
     """Return how large the smooth sensitivity is 0, 1, ..., K steps away; not private.
 
-    Parameters are those of :func:`smooth_sensitivity`. Entries from 1 on are the radii of Asi and
-    Duchi 2020, Proposition 2.2.
+    Entries from 1 on are the radii of Asi and Duchi 2020, Proposition 2.2.
+
+    Parameters
+    ----------
+    sensitivities, beta, largest
+        As for :func:`smooth_sensitivity`.
 
     Returns
     -------
@@ -338,6 +340,11 @@ def smooth_radii(sensitivities: ArrayLike, beta: Number, *, largest: float) -> F
         exp(β l) max_{k >= l} exp(-β k) LS_k, never above ``largest``: what is reached in k steps
         from D' is reached in k + l from D, so the maximum over all D' within l steps of the smooth
         sensitivity is this.
+
+    Raises
+    ------
+    InvalidArgument
+        If β is not above 0.
 
     Examples
     --------
@@ -373,6 +380,11 @@ def radial_error(radii: ArrayLike, epsilon: Number, *, largest: float, dimension
         All further radii; above 0.
     dimension : int
         At least 1.
+
+    Returns
+    -------
+    float
+        In the unit of the radii.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction, as_integer
 from modicum.privacy.budget import Number
-from modicum.theory.statistics import ordered, positive
+from modicum.theory.arguments import ordered, positive
 
 
 def bounded_mean_error(width: float, n: int, epsilon: Number) -> float:
@@ -24,6 +24,25 @@ def bounded_mean_error(width: float, n: int, epsilon: Number) -> float:
 
     Dick et al. 2023, Lemma 3.3. It holds for their Algorithm 1 (noisy centred sum and count,
     clipped ratio) and for transformed noise (Kulesza et al. 2023, Algorithm 3).
+
+    Parameters
+    ----------
+    width : float
+        w, the width of the range, in the unit of the data: finite and at least 0.
+    n : int
+        Number of records, at least 1.
+    epsilon : number
+        Above 0.
+
+    Returns
+    -------
+    float
+        In the unit of the data.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments out of range.
 
     Examples
     --------
@@ -49,6 +68,7 @@ def threshold_rank_error(candidates: float, zeta: float, epsilon: Number) -> flo
     zeta : float
         In (0, 1).
     epsilon : number
+        Above 0: that of the threshold.
 
     Returns
     -------
@@ -86,6 +106,11 @@ def subset_mean_error(
     width, step : float
         Of the public range, and of the lattice.
 
+    Returns
+    -------
+    float
+        In the unit of the data.
+
     Notes
     -----
     Thresholds cost ε/4 each and the mean ε/2. With probability 1 - 2ζ both rank errors are below
@@ -120,6 +145,7 @@ def inverse_sensitivity_cost(
     Parameters
     ----------
     epsilon : number
+        Above 0: 1/ε is the distance up to which the modulus counts.
     candidates : float
         Points of the grid, 2R/β + 1 for multiples of β in [-R, R].
     largest_loss : float
@@ -159,6 +185,25 @@ def inverse_sensitivity_tail(steps: int, epsilon: Number, *, candidates: float) 
     dimension. The smooth mechanism on an interval with ρ > 0 has diameter/ρ candidates (their
     n^r D). On a grid with a point of length 0, ρ = 0 and the candidates are its points.
 
+    Parameters
+    ----------
+    steps : int
+        K, at least 0.
+    epsilon : number
+        Above 0.
+    candidates : float
+        How many places can be drawn, above 0.
+
+    Returns
+    -------
+    float
+        A probability.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments out of range.
+
     Examples
     --------
     >>> inverse_sensitivity_tail(40, 1, candidates=1000) < 1e-5
@@ -175,6 +220,23 @@ def absolute_central_moment(data: ArrayLike, k: float) -> float:
 
     Not private: it is computed from the data themselves. Dick et al. 2023, Definition 5.2, for the
     empirical distribution.
+
+    Parameters
+    ----------
+    data : array, shape (n,)
+        Finite numbers, n >= 1.
+    k : float
+        The order, finite and at least 1.
+
+    Returns
+    -------
+    float
+        In the k-th power of the unit of the data.
+
+    Raises
+    ------
+    InvalidArgument
+        For data or an order that cannot be used.
 
     Examples
     --------
@@ -193,6 +255,27 @@ def moment_rate(k: float, moment: Number, *, n: int, epsilon: Number) -> float:
     al. 2020), which the subset-optimal mean reaches up to logarithms without knowing k or m. Not a
     bound: constants and logarithms are left out.
 
+    Parameters
+    ----------
+    k : float
+        The order, finite and at least 2.
+    moment : number
+        m, above 0, in the k-th power of the unit of the data.
+    n : int
+        Number of records, at least 1.
+    epsilon : number
+        Above 0.
+
+    Returns
+    -------
+    float
+        In the unit of the data.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments out of range.
+
     Examples
     --------
     >>> moment_rate(2, 1, n=10_000, epsilon=1)
@@ -209,6 +292,25 @@ def subgaussian_rate(sigma: Number, *, n: int, epsilon: Number) -> float:
     Table 1, third row (Karwa and Vadhan 2017). The proxy σ is that of
     ``P(|X - μ| >= t) <= 2 exp(-t²/σ²)``, so a normal distribution has σ = sd times the square root
     of 2. Not a bound: constants and logarithms are left out.
+
+    Parameters
+    ----------
+    sigma : number
+        The proxy σ, above 0, in the unit of the data.
+    n : int
+        Number of records, at least 1.
+    epsilon : number
+        Above 0.
+
+    Returns
+    -------
+    float
+        In the unit of the data.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments out of range.
 
     Examples
     --------
@@ -228,10 +330,17 @@ def distribution_rate(moments: Mapping[float, float], *, n: int, epsilon: Number
 
     Parameters
     ----------
-    moments : mapping
+    moments : mapping of float to float
         From orders k >= 2 to absolute central moments M_k, infinite ones included; 2 is needed.
     n : int
+        Number of records, at least 1.
     epsilon : number
+        Above 0.
+
+    Returns
+    -------
+    float
+        In the unit of the data.
 
     Examples
     --------
@@ -247,6 +356,25 @@ def distribution_rate(moments: Mapping[float, float], *, n: int, epsilon: Number
 
 def best_moment(moments: Mapping[float, float], *, n: int, epsilon: Number) -> float:
     """Return the order k that minimises M_k^(1/k)/(n ε)^(1 - 1/k), see :func:`distribution_rate`.
+
+    Parameters
+    ----------
+    moments : mapping of float to float
+        Orders k, at least 2, of which 2 is one, to moments M_k, at least 0 and perhaps infinite.
+    n : int
+        Number of records, at least 1.
+    epsilon : number
+        Above 0.
+
+    Returns
+    -------
+    float
+        One of the orders that were given.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments out of range, or without the order 2.
 
     Examples
     --------

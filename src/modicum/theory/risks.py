@@ -18,16 +18,9 @@ from numpy.typing import ArrayLike
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_integer
 from modicum.privacy.budget import Number
+from modicum.theory.arguments import checked_range, chosen, ordered, positive
 from modicum.theory.modulus import Neighbours, extremes, farthest
-from modicum.theory.statistics import (
-    Floats,
-    Integers,
-    Statistic,
-    checked_range,
-    chosen,
-    ordered,
-    positive,
-)
+from modicum.theory.statistics import Floats, Integers, Statistic
 
 _SCHEMA = "modicum.theory/1"
 _MARK = "computed from the data: not private"
@@ -129,6 +122,13 @@ class RiskBounds(_Result):
         The quantity with which the papers characterise the risk up to constants.
     lower, upper : float
         The risk lies between them; they agree where it is known exactly.
+
+    Examples
+    --------
+    >>> from modicum import theory
+    >>> risk = theory.subset_risk([28_000.0] * 990 + [100_000.0] * 10, "mean", 0.1)
+    >>> risk.operations, round(risk.lower), round(risk.upper)
+    (10, 218, 364)
     """
 
     risk: str
@@ -238,13 +238,22 @@ def in_neighbour_risk(data: ArrayLike, statistic: str | Statistic, epsilon: Numb
 
     It is the least value, over ε-private algorithms A, of the largest E|A(D') - θ(D')| over the
     data sets D' within k = floor(1/ε) additions and removals whose values all occur in D. Not
-    private: it is computed from the data themselves. Parameters and errors are those of
-    :func:`subset_risk`, with n >= 1.
+    private: it is computed from the data themselves.
+
+    Parameters
+    ----------
+    data, statistic, epsilon
+        As for :func:`subset_risk`, with n >= 1.
 
     Returns
     -------
     RiskBounds
         ``spread`` is the largest ``|θ(D) - θ(D')|``, the quantity of Dick et al. 2023, Remark 2.4.
+
+    Raises
+    ------
+    InvalidArgument
+        As of :func:`subset_risk`.
 
     Notes
     -----
@@ -445,6 +454,13 @@ class Comparison(_Result):
         Where new records may lie.
     subset, in_neighbour, local_minimax : RiskBounds
         R, R2 and R1.
+
+    Examples
+    --------
+    >>> from modicum import theory
+    >>> found = theory.compare([0.0] * 900 + [1.0] * 100, "mean", 0.1, within=(0, 1))
+    >>> round(found.true_value, 6), round(found.subset.spread, 4)
+    (0.1, 0.0101)
     """
 
     statistic: str
@@ -491,6 +507,11 @@ def compare(
     within : (lo, hi)
         Where new records may lie, for the local minimax risk. Without it any number may occur,
         and that risk is infinite.
+
+    Returns
+    -------
+    Comparison
+        Printed, a table of the three risks.
 
     Notes
     -----

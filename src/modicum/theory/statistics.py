@@ -1,7 +1,6 @@
 """Monotone statistics: how far additions and removals can push one, and how many it takes.
 
-The contract, and five that fulfil it: any function, mean, trimmed mean, quantile and location. At
-the end are the arguments of all of the theory: an array, ε and a range.
+The contract, and five that fulfil it: any function, mean, trimmed mean, quantile and location.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction, as_integer
@@ -38,6 +37,16 @@ class Statistic(ABC):
     removing the r lowest records and adding k - r at the upper end, for the best r.
 
     Not private: methods take the sorted records themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import theory
+    >>> median, x = theory.Quantile(0.5), np.array([1.0, 2, 3, 4, 5])
+    >>> median.value(x), median.highest(x, np.array([1, 2]), np.inf).tolist()
+    (3.0, [3.0, 4.0])
+    >>> median.length_up(x, target=4.5, hi=np.inf)
+    4
     """
 
     __slots__ = ()
@@ -49,10 +58,21 @@ class Statistic(ABC):
 
     @abstractmethod
     def raised(self, x: Floats, removed: Integers, added: Integers, hi: float) -> Floats:
-        """Return its values without the lowest records of sorted x and with new ones at ``hi``.
+        """Return its values without the lowest records and with new ones at the upper end.
 
-        ``removed`` (at most n each) and ``added`` have the shape (m,), and so has the result: NaN
-        where the statistic is not defined. ``hi`` is at least x[-1], and may be infinite.
+        Parameters
+        ----------
+        x : float64 array, shape (n,)
+            The records, sorted and finite; n >= 1.
+        removed, added : int64 array, shape (m,)
+            How many of the lowest are left out, at most n each, and how many are new.
+        hi : float
+            Where new records lie: at least x[-1], and perhaps infinite.
+
+        Returns
+        -------
+        float64 array, shape (m,)
+            NaN where the statistic is not defined.
         """
 
     @property
@@ -61,11 +81,42 @@ class Statistic(ABC):
         return self
 
     def lowered(self, x: Floats, removed: Integers, added: Integers, lo: float) -> Floats:
-        """Return the same for the highest records removed and new ones at ``lo``."""
+        """Return its values without the highest records and with new ones at the lower end.
+
+        Parameters
+        ----------
+        x : float64 array, shape (n,)
+            The records, sorted and finite; n >= 1.
+        removed, added : int64 array, shape (m,)
+            How many of the highest are left out, and how many are new.
+        lo : float
+            Where new records lie: at most x[0], and perhaps infinite.
+
+        Returns
+        -------
+        float64 array, shape (m,)
+            As of :meth:`raised`.
+        """
         return -self.mirror.raised(-x[::-1], removed, added, -lo)
 
     def value(self, x: Floats) -> float:
-        """Return the statistic of sorted records, if it is defined for so few."""
+        """Return the statistic of the records.
+
+        Parameters
+        ----------
+        x : float64 array, shape (n,)
+            The records, sorted and finite; n >= 1.
+
+        Returns
+        -------
+        float
+            In the unit of the data.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is not defined for so few records.
+        """
         none = np.zeros(1, np.int64)
         value = float(self.raised(x, none, none, float(x[-1]))[0])
         if np.isnan(value):
@@ -73,7 +124,22 @@ class Statistic(ABC):
         return value
 
     def highest(self, x: Floats, operations: Integers, hi: float) -> Floats:
-        """Return its highest values after so many additions and removals, shape (m,)."""
+        """Return its highest values after so many additions and removals.
+
+        Parameters
+        ----------
+        x : float64 array, shape (n,)
+            The records, sorted and finite; n >= 1.
+        operations : int64 array, shape (m,)
+            Numbers of additions and removals together.
+        hi : float
+            The upper end of the range, perhaps infinite.
+
+        Returns
+        -------
+        float64 array, shape (m,)
+            In the unit of the data.
+        """
         # All splits into removals and additions are tried: O(k) for each number k of operations.
         parts = []
         for block in _blocks(operations, len(x)):
@@ -85,13 +151,42 @@ class Statistic(ABC):
         return np.concatenate(parts)
 
     def lowest(self, x: Floats, operations: Integers, lo: float) -> Floats:
-        """Return its lowest values after so many additions and removals, shape (m,)."""
+        """Return its lowest values after so many additions and removals.
+
+        Parameters
+        ----------
+        x : float64 array, shape (n,)
+            The records, sorted and finite; n >= 1.
+        operations : int64 array, shape (m,)
+            Numbers of additions and removals together.
+        lo : float
+            The lower end of the range, perhaps infinite.
+
+        Returns
+        -------
+        float64 array, shape (m,)
+            In the unit of the data.
+        """
         return -self.mirror.highest(-x[::-1], operations, -lo)
 
     def length_up(self, x: Floats, target: float, hi: float) -> int:
         """Return how many additions and removals bring the statistic to ``target`` or above.
 
         Data for which it is not defined count as being there, so n removals always do.
+
+        Parameters
+        ----------
+        x : float64 array, shape (n,)
+            The records, sorted and finite; n >= 1.
+        target : float
+            In the unit of the data.
+        hi : float
+            The upper end of the range, perhaps infinite.
+
+        Returns
+        -------
+        int
+            From 0 to n.
         """
         low, high = 0, len(x)
         while low < high:
@@ -101,11 +196,42 @@ class Statistic(ABC):
         return low
 
     def length_down(self, x: Floats, target: float, lo: float) -> int:
-        """Return how many additions and removals bring it to ``target`` or below."""
+        """Return how many additions and removals bring it to ``target`` or below.
+
+        Parameters
+        ----------
+        x : float64 array, shape (n,)
+            The records, sorted and finite; n >= 1.
+        target : float
+            In the unit of the data.
+        lo : float
+            The lower end of the range, perhaps infinite.
+
+        Returns
+        -------
+        int
+            From 0 to n.
+        """
         return self.mirror.length_up(-x[::-1], -target, -lo)
 
     def ranks(self, n: int) -> tuple[int, int]:
-        """Return the ranks, from 1, of the first and last record of which it is the mean."""
+        """Return the ranks, from 1, of the first and last record of which it is the mean.
+
+        Parameters
+        ----------
+        n : int
+            How many records there are.
+
+        Returns
+        -------
+        (int, int)
+            From them follow local sensitivities at a distance.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is no mean of consecutive ranks, or there are too few records.
+        """
         raise InvalidArgument(
             "local sensitivities are known for means, quantiles and trimmed means of enough "
             f"records, not for the {self.name} of {n}"
@@ -220,11 +346,9 @@ class Mean(_MEstimator):
         return _window_means(x, removed, len(x) + added, hi)
 
     def length_up(self, x: Floats, target: float, hi: float) -> int:
-        """Remove the records below 2 target - hi, lowest first, then add records at ``hi``.
-
-        A removal gains target - x, an addition hi - target, and the mean is at least the target
-        when the gains reach the deficit sum(target - x).
-        """
+        # Records below 2 target - hi are removed, lowest first, then records at hi are added: a
+        # removal gains target - x, an addition hi - target, and the mean is at least the target
+        # when the gains reach the deficit sum(target - x).
         deficit = float((target - x).sum())
         if deficit <= 0:
             return 0
@@ -279,11 +403,9 @@ class TrimmedMean(Statistic):
         return _window_means(x, removed + self.trim, len(x) + added - self.trim, hi)
 
     def length_up(self, x: Floats, target: float, hi: float) -> int:
-        """Return the least r + a that empties the window or brings its mean to the target.
-
-        The sum of (window - target) gains x_(n-m+j) - target with the j-th addition (``hi`` beyond
-        rank n) and target - x_(m+j) with the j-th removal, so the two kinds add up.
-        """
+        # The least r + a that empties the window or brings its mean to the target. The sum of
+        # (window - target) gains x_(n-m+j) - target with the j-th addition (hi beyond rank n) and
+        # target - x_(m+j) with the j-th removal, so the two kinds add up.
         n, m = len(x), self.trim
         empty = max(n - 2 * m, 0)
         if not empty:
@@ -347,14 +469,14 @@ class Quantile(Statistic):
         return "median" if self.share == Fraction(1, 2) else f"{float(self.share):g} quantile"
 
     def raised(self, x: Floats, removed: Integers, added: Integers, hi: float) -> Floats:
-        """Return records of rank r + ceil(q (n - r + a)), or ``hi`` above rank n."""
+        # Records of rank r + ceil(q (n - r + a)), or hi above rank n.
         size = len(x) - removed + added
         rank = removed + self._rank(size)
         values = np.where(rank <= len(x), x[np.clip(rank, 1, len(x)) - 1], hi)
         return np.where(size > 0, values, np.nan)
 
     def lowered(self, x: Floats, removed: Integers, added: Integers, lo: float) -> Floats:
-        """Return records of rank ceil(q (n - r + a)) - a, or ``lo`` below rank 1."""
+        # Records of rank ceil(q (n - r + a)) - a, or lo below rank 1.
         size = len(x) - removed + added
         rank = self._rank(size) - added
         values = np.where(rank >= 1, x[np.clip(rank, 1, len(x)) - 1], lo)
@@ -369,14 +491,14 @@ class Quantile(Statistic):
         return self.lowered(x, removed, operations - removed, lo)
 
     def length_up(self, x: Floats, target: float, hi: float) -> int:
-        """Count in units of 1/denominator: the value is >= target iff #{x < target} < q n."""
+        # In units of 1/denominator: the value is >= target iff #{x < target} < q n.
         n, q = len(x), self.share
         below = int(np.searchsorted(x, target, side="left"))
         excess = (1 - q) * below - q * (n - below)
         return 0 if excess < 0 else min(math.floor(excess / max(q, 1 - q)) + 1, n)
 
     def length_down(self, x: Floats, target: float, lo: float) -> int:
-        """Count likewise: the value is <= target iff #{x <= target} >= q n."""
+        # Likewise: the value is <= target iff #{x <= target} >= q n.
         n, q = len(x), self.share
         upto = int(np.searchsorted(x, target, side="right"))
         excess = q * (n - upto) - (1 - q) * upto
@@ -433,7 +555,6 @@ class Location(_MEstimator):
         return f"location (p = {self.p:g})"
 
     def raised(self, x: Floats, removed: Integers, added: Integers, hi: float) -> Floats:
-        """Return minimisers without the lowest records and with new ones at ``hi``."""
         values, counts = np.unique(x, return_counts=True)
         values, counts = np.append(values, hi), np.append(counts, 0)
         upto = np.cumsum(counts)
@@ -452,11 +573,9 @@ class Location(_MEstimator):
         return found
 
     def length_up(self, x: Floats, target: float, hi: float) -> int:
-        """Take the largest gains first, -psi(x - target) or, for new records, psi(hi - target).
-
-        The minimiser is at least the target iff the sum of psi(x - target) is at least 0, with
-        ``psi(v) = sgn(v) |v|^(p - 1)``.
-        """
+        # The minimiser is at least the target iff the sum of psi(x - target) is at least 0, with
+        # psi(v) = sgn(v) |v|^(p - 1). The largest gains are taken first: -psi(x - target) or, for
+        # new records, psi(hi - target).
         scale = max(hi - target, target - float(x[0])) or 1.0  # so that no power overflows
         gains = self._psi((target - x) / scale)
         # What is missing without the j lowest, summed from the small end to keep its digits.
@@ -493,53 +612,3 @@ class Location(_MEstimator):
             upwards = (counts * self._psi(distance)).sum(axis=1) > 0
             lo = np.where(open_ & upwards, middle, lo)
             hi = np.where(open_ & ~upwards, middle, hi)
-
-
-_NAMED: dict[str, Statistic] = {"mean": Mean(), "median": Quantile(Fraction(1, 2))}
-
-
-def chosen(statistic: str | Statistic) -> Statistic:
-    """The statistic, or the one of that name."""
-    if isinstance(statistic, Statistic):
-        return statistic
-    if str(statistic) in _NAMED:
-        return _NAMED[str(statistic)]
-    raise InvalidArgument(
-        f"statistic must be 'mean', 'median', or a statistic of modicum.theory, got {statistic!r}"
-    )
-
-
-def ordered(data: ArrayLike) -> Floats:
-    """The records in increasing order, shape (n,), n >= 1, all finite."""
-    try:
-        x = np.asarray(data, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidArgument("data must be an array of numbers") from None
-    if x.ndim != 1:
-        raise InvalidArgument(f"data must have one dimension, got shape {x.shape}")
-    if not len(x):
-        raise InvalidArgument("data must hold at least one record")
-    if not np.isfinite(x).all():
-        raise InvalidArgument("data must be finite: drop NaN and infinities first")
-    return np.sort(x)
-
-
-def positive(x: Number, name: str) -> Fraction:
-    """Read a number above 0 exactly; a float stands for its shortest decimal."""
-    value = as_fraction(x, name)
-    if value <= 0:
-        raise InvalidArgument(f"{name} must be above 0, got {x!r}")
-    return value
-
-
-def checked_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
-    """Read a pair lo <= hi that holds the sorted records; infinite ends are allowed."""
-    try:
-        lo, hi = map(float, within)
-    except (TypeError, ValueError):
-        raise InvalidArgument(f"within must be a pair (lo, hi), got {within!r}") from None
-    if not lo <= hi:
-        raise InvalidArgument(f"within must have lo <= hi, got {within!r}")
-    if x[0] < lo or x[-1] > hi:
-        raise InvalidArgument(f"within must hold every record, got {within!r}")
-    return lo, hi

@@ -156,6 +156,11 @@ class Ledger:
         url : str
             ``"sqlite:///FILE"`` or ``"postgresql://USER@HOST/DATABASE"``.
 
+        Returns
+        -------
+        Ledger
+            With the ledger there, ready to be used.
+
         Raises
         ------
         LedgerError
@@ -190,10 +195,15 @@ class Ledger:
         unit : Unit
             Who is protected; it holds for every release. Default: whoever owns one row.
 
+        Returns
+        -------
+        AccountState
+            The account, with nothing spent.
+
         Raises
         ------
         InvalidArgument
-            If the account exists already.
+            If the account exists already, or its name is no printable text of up to 200 letters.
         """
         chosen_budget(None, None, budget)
         terms, first = Terms(budget.kind, checked_unit(unit)), granted(budget)
@@ -216,6 +226,11 @@ class Ledger:
             What is added, rounded down to 10^-15 (δ: 10^-18).
         note : str
             Why, for those who read the ledger.
+
+        Returns
+        -------
+        AccountState
+            The account with its new budget.
 
         Raises
         ------
@@ -240,6 +255,16 @@ class Ledger:
     def account(self, name: str) -> AccountState:
         """Return one account as it is now.
 
+        Parameters
+        ----------
+        name : str
+            The account.
+
+        Returns
+        -------
+        AccountState
+            Its ``budget``, what is ``spent`` and ``remaining``, and its ``unit``.
+
         Raises
         ------
         InvalidArgument
@@ -251,15 +276,58 @@ class Ledger:
             return chain.state()
 
     def entries(self, name: str) -> tuple[LedgerEntry, ...]:
-        """Return every entry of an account, in order; the body of a release is JSON."""
+        """Return every entry of an account, in order.
+
+        Parameters
+        ----------
+        name : str
+            The account.
+
+        Returns
+        -------
+        tuple of LedgerEntry
+            The body of a release is its JSON, that of a charge what was asked.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is no account of that name.
+
+        Examples
+        --------
+        >>> import modicum, tempfile
+        >>> ledger = modicum.Ledger.create(f"sqlite:///{tempfile.mkdtemp()}/budget.db")
+        >>> _ = ledger.open_account("visits", modicum.pure(1))
+        >>> curator = modicum.Curator([1.0] * 999, ledger=ledger, account="visits")
+        >>> release = curator.count(epsilon=1)
+        >>> [entry.action for entry in ledger.entries("visits")]
+        ['create', 'charge', 'release']
+        """
         with self._account(name, write=False) as (_, chain):
             return tuple(chain.records())
 
     def find(self, name: str, key: str, request: str) -> Charge | None:
         """Return the charge of a key, with its release if there is one.
 
+        Parameters
+        ----------
+        name : str
+            The account.
+        key : str
+            As given to :meth:`charge`, or to :meth:`Curator.idempotent`.
+        request : str
+            What was charged for, as given to :meth:`charge`.
+
+        Returns
+        -------
+        Charge or None
+            ``None`` if the key was never charged.
+
         Raises
         ------
+        InvalidArgument
+            If there is no account of that name, or the key is no printable text of up to 200
+            letters.
         KeyReusedError
             If it was charged for another query.
         """
@@ -273,18 +341,26 @@ class Ledger:
         Parameters
         ----------
         name : str
+            The account.
         cost : Budget
             In the account's currency; rounded up to 10^-15 (δ: 10^-18).
         request : str
             What is charged for, from public arguments only.
         key : str, optional
-            If the key was charged for the same request already, nothing is charged, and that
-            charge is returned.
+            If the key was charged for the same request already, nothing is charged, and that charge
+            is returned.
+
+        Returns
+        -------
+        Charge
+            Give it to :meth:`record` with the release.
 
         Raises
         ------
         BudgetExceeded
             If it is more than what is left; nothing is charged.
+        InvalidArgument
+            If there is no account of that name, or it has another currency.
         KeyReusedError
             If the key was charged for another query.
         """
@@ -313,6 +389,13 @@ class Ledger:
     def record(self, charge: Charge, release: str) -> str:
         """Record a release under its charge; the first one stays.
 
+        Parameters
+        ----------
+        charge : Charge
+            What :meth:`charge` returned.
+        release : str
+            What was drawn for it, as JSON.
+
         Returns
         -------
         str
@@ -335,6 +418,11 @@ class Ledger:
             Lines of an earlier :meth:`export`: each of its entries must still be here. Without
             it, whoever can write to the store can rewrite all hashes, or put an old copy back,
             and nothing shows.
+
+        Returns
+        -------
+        Verified
+            How much was read.
 
         Raises
         ------
@@ -377,12 +465,31 @@ class Ledger:
 
         From then on charge them here only: two ledgers with one account are two budgets.
 
+        Parameters
+        ----------
+        lines : iterable of str
+            What :meth:`export` wrote: of a file, its lines.
+
+        Returns
+        -------
+        Verified
+            How many accounts and entries were taken over.
+
         Raises
         ------
         LedgerCorrupt
             If the export was edited.
         InvalidArgument
             If one of its accounts is here already.
+
+        Examples
+        --------
+        >>> import modicum, tempfile
+        >>> old = modicum.Ledger.create(f"sqlite:///{tempfile.mkdtemp()}/old.db")
+        >>> _ = old.open_account("visits", modicum.pure(1))
+        >>> new = modicum.Ledger.create(f"sqlite:///{tempfile.mkdtemp()}/new.db")
+        >>> new.load(old.export()).accounts
+        1
         """
         checks: dict[str, _ChainCheck] = {}
         with self._transaction(write=True) as db:
