@@ -51,7 +51,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
 
 
 def released(name: str, x: Any, seed: object = 0, **asked: Any) -> Any:
-    budget = mo.pure(1) if "epsilon" in asked else mo.zcdp("0.5")
+    budget = mo.pure(100) if "epsilon" in asked else mo.zcdp("0.5")
     curator = mo.Curator(x, budget=budget, entropy=SeededEntropy(f"range {seed}"))
     return getattr(curator, name)(**(QUESTIONS | COLUMNS).get(name, {}), **asked)
 
@@ -118,6 +118,17 @@ def test_a_record_far_away_costs_no_more(cost: dict[str, Any]) -> None:
     pairs = audit.neighbours((1.0, 1e300, -1e-300, math.inf), 3)
     report = audit.check(ask.mean(**cost), pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
     assert report.passed, report
+
+
+@pytest.mark.parametrize("cost", [*COSTS, {"epsilon": 100}], ids=str)
+@pytest.mark.parametrize("rows", [500, 5000, 50_000])
+def test_an_octave_beyond_all_values_is_next_to_never_drawn(
+    rows: int, cost: dict[str, Any]
+) -> None:
+    """[range.3] It would make all of them zeros, and any answer be 0."""
+    found = released("mean", LOGNORMAL[:1].repeat(rows), **cost)
+    (event,) = (step.event for step in found.transcript if step.label == "octave")
+    assert OCTAVES.last * math.exp(-float(event.eta) * rows / 2) < 1e-5
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

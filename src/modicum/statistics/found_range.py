@@ -46,7 +46,8 @@ from modicum.summaries.sizes import OctaveCounts, OctaveSummary
 
 R = TypeVar("R", bound=Record)
 
-NATS = 30.0  # half of them beat the octaves of float64, by a factor e^7
+NATS = 30.0  # of the least number of values: half of them beat the octaves of float64, by e^7
+_SURE_NATS = 40.0  # of more values: by e^12
 DRAWS: Mapping[str, tuple[float, Use]] = MappingProxyType(  # their largest strengths
     {
         "values other than 0": (0.01, "noise"),
@@ -185,7 +186,7 @@ def _find_top(ask: Read[OctaveSummary], split: BudgetSplit, needs: RangeNeeds) -
     if sure * DRAWS["octave"][0] < NATS:
         return _Found(_WIDEST, TOO_FEW)
 
-    middle = yield from find_octave(split, counts, NATS / sure, "octave")  # [range.3]
+    middle = yield from find_octave(split, counts, _SURE_NATS / sure, "octave")  # [range.3]
 
     # The records above an octave, but for those that need not be in the range; beyond the octaves
     # of float64 there are as many more, so that there are as many wherever the middle is.
