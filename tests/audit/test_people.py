@@ -102,6 +102,7 @@ UNITS = {
 SLOW = {("sum, ρ", "mean"), ("sum, ρ", "sum"), ("mean, ε", "two rows"), ("mean, ε", "sum")}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("question", "rule"),
     [

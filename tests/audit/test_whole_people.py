@@ -60,6 +60,7 @@ ALL = pytest.param(COUNTS, [(1,), (2,), (5,)], id="all", marks=pytest.mark.slow)
 EACH_WAY = pytest.param([(0,), (600,), (3000,), (10**6,)], [(1,), (5,)], id="each way")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "question",
     [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in QUESTIONS],

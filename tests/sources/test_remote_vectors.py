@@ -207,6 +207,7 @@ CASES = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "maker"), CASES)
 def test_a_release_is_that_of_a_local_table(name: str, maker: str, tmp_path: Path) -> None:
     """For the same noise, draw by draw: laws and steps follow from the same integers."""

@@ -97,7 +97,7 @@ REACHED = {
 
 @pytest.mark.parametrize(("kind", "x"), [(k, x) for k in REACHED for x in REACHED[k].items()])
 @pytest.mark.parametrize("statistic", TRUTHS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_group_that_is_counted_is_reached(statistic, kind, x) -> None:
     truth = TRUTHS[statistic](x[1])
     centre = np.median(x[1])
@@ -138,6 +138,7 @@ def test_a_hundred_of_a_hundred_thousand(cost) -> None:
     assert sum(each.status.ok for each in misses(answers, x.mean())) <= 4  # 6 of 150
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", [30, 1e3, 1e6])
 @pytest.mark.parametrize(("statistic", "far"), [("mean", 100), ("sum", 100), ("std", 150)])
 def test_a_group_of_one_in_a_hundred_is_not_lost_with_ok(statistic, far, size) -> None:

@@ -334,6 +334,7 @@ UGLY = SHAPES | {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("shape", "n", "m", "cost"),
     [

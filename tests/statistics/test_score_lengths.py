@@ -104,7 +104,7 @@ def test_the_length_is_the_least_change(score) -> None:
     ],
 )
 @pytest.mark.parametrize("towards", [-1, 0, 1])
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds, towards) -> None:
     """On single integers, on cells that split or move records, and clipped."""
     t = np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
@@ -125,6 +125,7 @@ SIDES = [*SCORES, *(replace(score, bends=None) for score in SCORES if score.bend
 SIDES += [huber_score(2.5), expectile_score(0.8), expectile_score(0.5)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("score", SIDES, ids=lambda score: f"{score.name} {score.bends}")
 @pytest.mark.parametrize(("centre", "bounds"), [(1, (-15, 17)), (-2, (-5, 5))])
 def test_moved_lengths_lie_on_either_side_of_the_exact_one(score, centre, bounds) -> None:

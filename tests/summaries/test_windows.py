@@ -116,6 +116,7 @@ def test_rows_that_are_gone_end_the_search() -> None:
         assert (np.diff(values) > 0).all()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("engine", TABLES)
 @pytest.mark.usefixtures("few_are_held")
 def test_every_engine_gives_the_same_windows(engine, tmp_path) -> None:
