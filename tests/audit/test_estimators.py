@@ -49,9 +49,12 @@ QUICK = {
 
 # How many outcomes are followed at a draw, beside the counts that lead into every branch.
 FOLLOWED = [(1, 2, 2, 1), pytest.param((2, 4, 3, 2, 1), marks=pytest.mark.slow)]
+SLOW = ("mean of a population, ρ", "mean of a population, above zero")  # the draws of a mean
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in QUICK]
+)
 @pytest.mark.parametrize("widths", FOLLOWED, ids=str)
 def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name, widths) -> None:
     query, pairs = QUICK[name]
@@ -411,6 +414,7 @@ def coarse(query):
     return row.query(None, query.lattice, query.budget, options)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ARRAYS)
 def test_several_numbers_keep_their_claim(name) -> None:
     query, used = ARRAYS[name]
@@ -422,6 +426,7 @@ def test_several_numbers_keep_their_claim(name) -> None:
     assert report.used > used - 1e-6, report
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_the_joint_law_of_quantiles_keeps_its_claim(cost) -> None:
     """A noisy number of records that is just large enough for it."""

@@ -60,6 +60,7 @@ SPREAD = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", SPREAD)
 def test_a_sampler_follows_its_law(name) -> None:
     assert audit.fit(SPREAD[name](Fraction(1)), DRAWS, SeededEntropy(name)) > 1e-3

@@ -56,6 +56,7 @@ def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
         assert "end" in step.label or step.used > 0.4, (step.label, step.used)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
 def test_thresholds_trimming_and_a_value(statistic) -> None:
     """Algorithm 4, corrected: at this ε one record a side is trimmed, and the target rank is 1."""

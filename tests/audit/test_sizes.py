@@ -133,7 +133,7 @@ QUICK = [
 
 
 @pytest.mark.parametrize(("row", "kind"), QUICK)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(2)
 def test_steps_do_not_show_how_many_records_there_are(row, kind) -> None:
     data, few = data_for(row), []
     if row.statistic == "linear_regression":  # below that many rows it tries thousands of fits

@@ -9,7 +9,10 @@ import pytest
 from tests.docs.pages import Checker, pages, run_page, seeded
 
 SLOW = {
+    "operate/local",
+    "operate/publish",
     "operate/question-files",
+    "operate/shuffle",
     "start/accuracy",
     "start/epsilon",
     "start/notebook",

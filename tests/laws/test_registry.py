@@ -134,7 +134,7 @@ def test_a_seed_determines_the_release(row, kind, option) -> None:
 
 
 @every_case
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(2)
 def test_any_data_release_with_the_same_steps(row, kind, option) -> None:
     """The outcomes of a run on one data set lead every other one through the same steps."""
     query = request_for(row, kind, option)

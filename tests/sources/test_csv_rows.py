@@ -104,6 +104,7 @@ def test_a_row_adds_itself_and_changes_no_other(path, cell) -> None:
         assert len(whole) == 6
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("absent", [(), ("polars",)], ids=["polars", "standard library"])
 @pytest.mark.parametrize("size", [OLD_LIMIT + 1, 3 << 20])
 @pytest.mark.parametrize("odd", ["", 'q,1,5"6\n', "q,1,\r\n", 'q,1,"a"b\n'])

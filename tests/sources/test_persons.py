@@ -144,6 +144,7 @@ UNITS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("engine", TABLES)
 @pytest.mark.parametrize("name", UNITS)
 def test_all_engines_give_the_same_integers(engine, name, tmp_path) -> None:

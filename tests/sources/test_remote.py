@@ -373,6 +373,7 @@ def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subsample, "FEW", 6)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 1000), Fraction(93, 100)])
 @pytest.mark.usefixtures("few_are_held")
@@ -396,6 +397,7 @@ def test_several_ranks_share_their_jobs(name: str) -> None:
     agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (0, 5), (999, 1020)], lattice)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("trim", [Fraction(1, 10), Fraction(1, 1000), Fraction(49, 100)])
 @pytest.mark.usefixtures("few_are_held")

@@ -100,8 +100,11 @@ def test_the_claim_is_kept_on_every_branch_and_used(
     name: str, branches: dict[str, Any], cost: dict[str, Any]
 ) -> None:
     query = getattr(ask, name)(**cost)
-    pairs = audit.neighbours((0.0, 1.0, -6.0, math.nan), 2)
-    report = audit.check(query, pairs, values=branches, widths=(0, 0, 0, 1, 1))
+    # The divergences of ρ take longer: fewer data sets show that all of it is used, and no more.
+    points = (0.0, 1.0, -6.0, math.nan) if "epsilon" in cost else (0.0, 1.0, -6.0)
+    report = audit.check(
+        query, audit.neighbours(points, 2), values=branches, widths=(0, 0, 0, 1, 1)
+    )
     assert report.passed, report
     assert report.drawn == report.claimed
     used = {step.label: step.used for step in report.steps}
@@ -239,7 +242,7 @@ FAR = {
 
 @pytest.mark.parametrize("kind", FAR)
 @pytest.mark.parametrize("name", ["mean", "sum", "max", "std", "median", "quantile"])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_values_far_away_are_in_the_range_or_seen_to_be_beyond(name: str, kind: str) -> None:
     x = FAR[kind]
     truth = {
@@ -405,7 +408,7 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
         "linear_regression": lambda: np.linalg.lstsq(np.c_[np.ones(N), x[:, :-1]], x[:, -1])[0],
     }[name]()
     errors = []
-    for seed in range(9):
+    for seed in range(5):
         found, given = (
             released(name, x, seed, **cost, **within) for within in ({}, {"within": (-1e9, 1e9)})
         )

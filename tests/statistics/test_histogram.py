@@ -106,9 +106,9 @@ def test_more_levels_pay_for_many_points() -> None:
         truth = np.full(cells, 100)
         errors = []
         for _ in range(30):
+            exact = [np.add.reduceat(truth, np.arange(0, cells, size)) for size in sizes]
             counts = tuple(
-                tuple(int(n) + noise.sample(entropy) for n in np.add.reduceat(truth, starts))
-                for starts in (np.arange(0, cells, size) for size in sizes)
+                tuple(map(int, each + noise.vector(len(each), entropy))) for each in exact
             )
             found = CdfErrorModel(noise, Lattice.within((-8, 8)), sizes, counts).shares
             errors.append(np.abs(found - np.arange(1, cells) / cells).mean())

@@ -344,8 +344,8 @@ def test_a_release_tells_in_how_many_groups_persons_count() -> None:
 
 def test_a_small_budget_in_many_groups_is_refused_or_answered_but_never_wasted() -> None:
     """How many groups can be found ends where a question would refuse what it gets."""
-    who = np.repeat(np.arange(6000), 40)
-    table = pd.DataFrame({"who": who, "place": np.tile(np.arange(40), 6000), "x": 1.0 * who})
+    who = np.repeat(np.arange(2000), 40)
+    table = pd.DataFrame({"who": who, "place": np.tile(np.arange(40), 2000), "x": 1.0 * who})
     groups = curator(table).group_by("place", keys=range(40))
     for name in ("min", "huber"):
         release = getattr(groups, name)("x", epsilon="0.015")

@@ -99,7 +99,7 @@ def test_a_range_and_a_step_that_are_coarse(statistic) -> None:
     """A mean between two integers is as near to one as to the other; nothing far is likely."""
     coins = np.repeat([0.0, 1.0], [5000, 5000])
     for within in ((-1e9, 1e9), (-1e15, 1e15)):
-        found = answers(question(statistic, within=within, step=1.0), coins, 30)
+        found = answers(question(statistic, within=within, step=1.0), coins, 20)
         assert {float(a.value) for a in found} == {0.0, 1.0}
         for answer in found:
             lower, upper = answer.error_model.interval(0.95, 3)

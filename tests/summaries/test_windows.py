@@ -65,6 +65,7 @@ def agrees(summary: WindowsSummary, ordered: list[int], spans, lattice: Lattice)
         assert (summary.between(start, stop).ties > 0).all()  # places without records are known now
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("asked", [ASKED, MANY], ids=["few", "many"])
 @pytest.mark.parametrize("fetch", [False, True])
 @pytest.mark.parametrize("name", HARD)
