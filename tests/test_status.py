@@ -78,6 +78,7 @@ def test_what_evidence_says_beside_the_status(
     assert judged(status, error_model, typed=True).code != "no_values"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_ordinary_columns_are_neither_empty_nor_coarse(name: str, kind: str) -> None:

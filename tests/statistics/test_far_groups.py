@@ -67,6 +67,7 @@ def grouped(n: int, far: int, size: float, base: float = 0.0) -> np.ndarray:
     return x
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("within", [None, (-1e13, 1e13), (-1e15, 1e15)], ids=str)
 @pytest.mark.parametrize("share", [0.15, 0.3])
 def test_a_good_part_of_few_records_is_never_clipped_away_unsaid(share, within) -> None:
@@ -161,7 +162,7 @@ def test_a_sum_reaches_a_group_that_is_counted() -> None:
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("n", [1000, 20_000])
 @pytest.mark.parametrize("shape", ["normal", "pareto"])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_data_without_a_group_are_seldom_counted_again(shape, n, cost) -> None:
     rng = np.random.default_rng(n)
     x = rng.normal(size=n) if shape == "normal" else 1 + rng.pareto(2, n)
@@ -172,6 +173,7 @@ def test_data_without_a_group_are_seldom_counted_again(shape, n, cost) -> None:
     assert met["radii, again"] <= 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("n", [500, 520, 700, 1000, 2000])
 def test_a_budget_always_lasts_to_the_end(n, cost) -> None:

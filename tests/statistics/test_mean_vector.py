@@ -43,6 +43,7 @@ def distance(found: ArrayEstimate, truth: np.ndarray) -> float:
     return float(np.linalg.norm(np.array(found.values, dtype=float) - truth))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("question", "cost"),
     [

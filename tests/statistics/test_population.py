@@ -43,7 +43,7 @@ def covered(shape, n, cost, releases=80):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("cost", [1, "0.5"], ids=["ε", "ρ"])
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 def test_intervals_cover_and_shorter_ones_do_not(shape, cost) -> None:
     whole, inner = covered(shape, 3000, cost)
     assert whole >= 0.92

@@ -125,7 +125,6 @@ SIDES = [*SCORES, *(replace(score, bends=None) for score in SCORES if score.bend
 SIDES += [huber_score(2.5), expectile_score(0.8), expectile_score(0.5)]
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("score", SIDES, ids=lambda score: f"{score.name} {score.bends}")
 @pytest.mark.parametrize(("centre", "bounds"), [(1, (-15, 17)), (-2, (-5, 5))])
 def test_moved_lengths_lie_on_either_side_of_the_exact_one(score, centre, bounds) -> None:
