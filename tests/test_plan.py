@@ -187,6 +187,7 @@ def test_the_error_of_a_quantile_is_predicted(q: str, shape: str) -> None:
     assert predicted.error == pytest.approx(float(np.mean(errors)), rel=0.2)
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_a_quantile_of_few_rows_and_of_very_many() -> None:
     few = plan.median(within=WITHIN, sd=SD, n=40, epsilon=1)
     assert "too little data" in few.status
@@ -203,6 +204,7 @@ def test_a_median_buys_an_epsilon_and_rows() -> None:
     assert plan.median(within=WITHIN, sd=SD, epsilon=1, error=50).n < 20_000
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_a_location_by_first_powers_is_planned_as_the_median_that_it_is() -> None:
     asked = {"within": WITHIN, "sd": SD, "n": 1000, "epsilon": 1}
     powers, median = plan.lp_center(p=1, **asked), plan.median(**asked)
@@ -342,11 +344,13 @@ def test_an_unreachable_error_is_refused() -> None:
         plan.mean(within=WITHIN, sd=SD, n=1000, error=1e-12)
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_a_trillion_rows_cost_no_memory() -> None:
     found = plan.mean(within=WITHIN, sd=SD, n=10**12, epsilon="0.01")
     assert 0 < found.error < found.sampling_error
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_small_budgets_take_the_cell_table() -> None:
     found = plan.mean(within=WITHIN, sd=SD, n=10**8, epsilon="1e-4")
     assert found.passes == 2
@@ -367,6 +371,7 @@ def test_a_person_with_many_rows_costs_more() -> None:
     assert five.error == fifth.error > 3 * one.error
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_the_card_and_the_json_tell_the_same() -> None:
     found = plan.mean(within=WITHIN, sd=SD, n=20_000, rho="0.1", shape="normal")
     record = json.loads(found.to_json())
@@ -522,6 +527,7 @@ def test_a_plan_for_persons_predicts_the_error(name: str) -> None:
     assert "with all their rows" in str(planned)
 
 
+@pytest.mark.usefixtures("few_runs")
 def test_plans_for_persons_need_how_many_rows_they_have() -> None:
     guess = {"sd": 1.0, "n": 1000, "epsilon": 1, "unit": PERSON}
     for wrong in ({}, {"rows_each": 0.5}, {"rows_each": "3"}, {"rows_each": math.nan}):

@@ -159,7 +159,7 @@ def _steered_steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[An
 
 @dataclass(frozen=True, slots=True)
 class _Steered(Mechanism[tuple[int, ...]]):
-    """The mechanism of the radii with another sampler; its event and density are the original's."""
+    """The mechanism of the radii with another sampler; all that is said of it is the original's."""
 
     mechanism: Mechanism[tuple[int, ...]]
     sizes: Floats
@@ -168,6 +168,9 @@ class _Steered(Mechanism[tuple[int, ...]]):
     @property
     def event(self) -> Event:
         return self.mechanism.event
+
+    def public(self) -> dict[str, object]:
+        return self.mechanism.public()
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Take every side's next point, one side perhaps tilted, and set the weight."""
