@@ -108,7 +108,7 @@ def p_value(samples, mechanism) -> float:
 
 @pytest.mark.parametrize("values", [(4,), (4, -1)])
 @pytest.mark.parametrize(("l1", "width", "epsilon"), [(1, 1, "1"), (3, 2, "2/3"), (4, 1, "3")])
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_the_sampler_follows_the_law_and_the_test_has_power(values, l1, width, epsilon) -> None:
     mechanism = Staircase(values, l1, width, Fraction(epsilon))
     entropy = SeededEntropy(7)

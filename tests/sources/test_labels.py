@@ -100,7 +100,7 @@ def test_all_engines_give_the_same_labels(engine, kind, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 def test_many_batches_and_no_column_of_numbers(engine, tmp_path) -> None:
     rows = 150_000
     rng = np.random.default_rng(5)

@@ -37,7 +37,7 @@ def r2(data: np.ndarray, fit: np.ndarray) -> float:
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("scale", [1.0, 1000.0, 0.001])
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 def test_rare_dummies_among_many_rows_are_found(cost, scale) -> None:
     """Least squares has 0.76."""
     found = []

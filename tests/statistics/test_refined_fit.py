@@ -37,7 +37,7 @@ def least_squares(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, np.sqrt(np.diag(np.linalg.inv(rows.T @ rows)) * (left @ left) / len(data))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dimension", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(3, 2)])
 def test_quantiles_of_noise_in_balls_are_the_samplers(dimension, epsilon) -> None:
