@@ -9,7 +9,10 @@ SHELL := bash
 PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
-PYTEST := python -m pytest -n $(WORKERS)
+# Each process runs the tests of whole files, as far as it can: what a file computes once is shared.
+PYTEST := python -m pytest -n $(WORKERS) --dist worksteal
+# Compiled modules are kept whatever the environment says: tests start many processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 PIP := -m pip --quiet --disable-pip-version-check install --no-deps --no-compile
 

@@ -26,12 +26,13 @@ collect_ignore = [] if find_spec("sklearn") else ["src/modicum/interop/sklearn.p
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Look for no garbage among many thousands of tests, which stay."""
+    """Look for no garbage among many thousands of tests, which stay, and seldom in what is old."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(2000, 10, 100)
         gc.enable()
 
 

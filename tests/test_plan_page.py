@@ -67,6 +67,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     return found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("few_runs")
 def test_what_is_copied_runs_and_asks_what_was_planned(name, table, capsys) -> None:
@@ -136,7 +137,7 @@ def thin(monkeypatch) -> None:
     monkeypatch.setattr(grids, "_FACTORS", grids._THIN)
 
 
-@pytest.mark.usefixtures("thin")
+@pytest.mark.usefixtures("few_runs", "thin")
 def test_the_page_says_what_plans_say(tmp_path) -> None:
     found = planned("sum")
     text = found.report(tmp_path / "plan.html").read_text("utf-8")
@@ -157,7 +158,7 @@ def test_the_page_says_what_plans_say(tmp_path) -> None:
     assert f"script-src &#39;sha256-{digest}&#39;" in text or f"'sha256-{digest}'" in text
 
 
-@pytest.mark.usefixtures("thin")
+@pytest.mark.usefixtures("few_runs", "thin")
 def test_points_that_cannot_be_used_are_not_drawn() -> None:
     found = plan.mean(**WIDE, sd=5e4, n=5000, epsilon=1)
     few = plan.mean(**WIDE, sd=5e4, n=50, epsilon="0.1")
@@ -173,6 +174,7 @@ def test_points_that_cannot_be_used_are_not_drawn() -> None:
     assert "NaN" not in text
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "asked",
     [

@@ -257,7 +257,7 @@ def _written(table: pd.DataFrame, path, method: str):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 def test_every_kind_of_table_gives_the_same_integers(kind, tmp_path) -> None:
     one, other = open_source(flights()), open_source(KINDS[kind](flights(), tmp_path))
     units = [

@@ -92,6 +92,7 @@ def test_bad_levels(release, level) -> None:
         release.interval(level)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("epsilon", ["0.01", "1"])
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize("within", [(0, 10.6), (-0.7, 10.4), (99.7, 101.3)])

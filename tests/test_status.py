@@ -78,6 +78,7 @@ def test_what_evidence_says_beside_the_status(
     assert judged(status, error_model, typed=True).code != "no_values"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_ordinary_columns_are_neither_empty_nor_coarse(name: str, kind: str) -> None:
@@ -146,6 +147,7 @@ MANY: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [*ASKED, *MANY, "cdf"])
 def test_a_column_without_numbers_is_named_as_the_reason(name: str, texts: str) -> None:
     options = {"points": [1.0, 2.0]} if name == "cdf" else {"within": WIDE}
@@ -163,6 +165,7 @@ def test_a_column_without_numbers_is_named_as_the_reason(name: str, texts: str) 
     assert "no_values" in codes <= {"no_values", "few_records"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [*ASKED, *MANY])
 def test_declared_numbers_are_too_few_and_no_text(name: str) -> None:
     nothing = np.full((2000, 3) if name in MANY else 2000, np.nan)

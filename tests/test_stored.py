@@ -33,6 +33,7 @@ CASES = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "data",
     ["many", "few", *(pytest.param(each, marks=pytest.mark.slow) for each in ("equal", "none"))],

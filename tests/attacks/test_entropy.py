@@ -90,7 +90,13 @@ def test_threads_share_no_words() -> None:
         assert_all_distinct(*pool.map(work, range(8)))
 
 
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+@pytest.mark.parametrize(
+    "method",
+    [  # a server of forks starts as a spawned process does
+        pytest.param(each, marks=pytest.mark.slow) if each == "forkserver" else each
+        for each in multiprocessing.get_all_start_methods()
+    ],
+)
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_processes_share_no_words(method) -> None:
     SYSTEM.word()

@@ -49,9 +49,12 @@ QUICK = {
 
 # How many outcomes are followed at a draw, beside the counts that lead into every branch.
 FOLLOWED = [(1, 2, 2, 1), pytest.param((2, 4, 3, 2, 1), marks=pytest.mark.slow)]
+SLOW = ("mean of a population, ρ", "mean of a population, above zero")  # the draws of a mean
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in QUICK]
+)
 @pytest.mark.parametrize("widths", FOLLOWED, ids=str)
 def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name, widths) -> None:
     query, pairs = QUICK[name]
@@ -72,6 +75,7 @@ ATOM = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("statistic", [ask.mean, ask.sum, ask.std, ask.max])
 def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, cost) -> None:
@@ -104,6 +108,7 @@ AGAIN = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("statistic", [ask.mean, ask.std])
 def test_bounds_that_are_drawn_again_keep_the_claim(statistic, cost) -> None:
@@ -133,6 +138,7 @@ HOME = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("statistic", [ask.mean, ask.std])
 def test_bounds_that_reach_home_keep_the_claim(statistic, cost) -> None:
@@ -212,6 +218,7 @@ def test_a_wide_range_on_its_default_lattice(statistic) -> None:
     assert report.bound > 0.95
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("epsilon", [1, 64])
 def test_the_subset_mean_keeps_its_claim(epsilon) -> None:
     """At ε = 64 the rank target is below the number of records, and all branches are reached."""
@@ -303,6 +310,7 @@ QUANTILES = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", QUANTILES)
 def test_a_quantile_keeps_its_claim_at_every_draw(name) -> None:
     """Ends are drawn with and without the way out for few records, by the noisy count."""
@@ -349,7 +357,7 @@ SPREADS = {
 
 
 @pytest.mark.parametrize("name", SPREADS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_spread_keeps_its_claim_and_uses_it(name) -> None:
     query, pairs = SPREADS[name]
     report = audit.check(query, pairs)
@@ -406,6 +414,7 @@ def coarse(query):
     return row.query(None, query.lattice, query.budget, options)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ARRAYS)
 def test_several_numbers_keep_their_claim(name) -> None:
     query, used = ARRAYS[name]
@@ -417,6 +426,7 @@ def test_several_numbers_keep_their_claim(name) -> None:
     assert report.used > used - 1e-6, report
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_the_joint_law_of_quantiles_keeps_its_claim(cost) -> None:
     """A noisy number of records that is just large enough for it."""
@@ -482,6 +492,7 @@ TRIMMED = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", TRIMMED)
 def test_a_trimmed_mean_keeps_its_claim_at_every_draw(name) -> None:
     """No record, fewer than are trimmed, and enough: every neighbour among three values."""
@@ -603,7 +614,7 @@ UNEVEN = {
         for name, query in UNEVEN.items()
     ],
 )
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_a_range_below_or_about_zero_keeps_the_claim(name) -> None:
     query = UNEVEN[name]
     pairs = audit.neighbours((query.lattice.lo, query.lattice.hi), 2)

@@ -60,11 +60,13 @@ SPREAD = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", SPREAD)
 def test_a_sampler_follows_its_law(name) -> None:
     assert audit.fit(SPREAD[name](Fraction(1)), DRAWS, SeededEntropy(name)) > 1e-3
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", SPREAD)
 @pytest.mark.parametrize("scale", ["0.7", pytest.param("1.3", marks=pytest.mark.slow)])
 def test_a_scale_30_percent_wrong_is_noticed(name, scale) -> None:
@@ -96,6 +98,7 @@ def test_many_draws_at_once_follow_the_law(name) -> None:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", MANY)
 @pytest.mark.parametrize("scale", ["0.7", "1.3"])
 def test_many_draws_of_a_wrong_scale_are_noticed(name, scale) -> None:

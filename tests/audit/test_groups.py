@@ -1,5 +1,6 @@
 """All groups together cost one row what one group costs it, computed on tiny tables."""
 
+import functools
 import math
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
@@ -51,6 +52,11 @@ class Overlapping:
 
 
 def readers(rows, *, overlap: bool = False) -> list[OneGroup]:
+    return readers_of(tuple(rows), overlap, module._FEW)
+
+
+@functools.cache  # pairs of tables have most of their tables in common
+def readers_of(rows, overlap: bool, _few: int) -> list[OneGroup]:
     source = table_of(rows)
     reader = GroupReader(source, Unit(), "g", KEYS, ["x", None])
     if overlap:
@@ -157,6 +163,7 @@ def test_the_audit_reads_what_the_curator_reads() -> None:
     assert group.read(needs, SYSTEM)[0].count == 1
 
 
+@functools.cache
 def person_readers(rows, most: int) -> list[OneGroup]:
     """Groups of one record a person, in as many groups each as they may have."""
     unit = unit_of("who", combine="mean").in_groups(most)
@@ -168,7 +175,8 @@ def person_loss(asked, unit: Unit, rows, mine) -> float:
     """The largest log ratio of all groups together, all groups of a person being kept."""
     event = unit.per_row(event_of(asked.budget))
     up = down = 0.0
-    for one, other in zip(person_readers(rows, 3), person_readers([*rows, *mine], 3), strict=True):
+    both = (person_readers((*rows, *more), 3) for more in ((), mine))
+    for one, other in zip(*both, strict=True):
         pairs = zip(densities(asked, event, one), densities(asked, event, other), strict=True)
         ratios = [p - q for p, q in pairs]
         up, down = up + max(*ratios, 0.0), down + min(*ratios, 0.0)
@@ -219,7 +227,7 @@ def mixture(asked, event, rows, most: int, paths) -> float:
             weight,
             sum(
                 replay(asked, event, group, path).log_density
-                for group, path in zip(person_readers(kept, 3), paths, strict=True)
+                for group, path in zip(person_readers(tuple(kept), 3), paths, strict=True)
             ),
         )
         for kept, weight in choices(rows, most)
@@ -247,7 +255,7 @@ def test_the_divergences_of_independent_groups_add_up() -> None:
     for most in (1, 2, 3):
         unit = COMBINED.in_groups(most)
         mechanism = replay(
-            asked, unit.per_row(event_of(asked.budget)), person_readers([], 3)[0], ()
+            asked, unit.per_row(event_of(asked.budget)), person_readers((), 3)[0], ()
         )
         (noise,) = mechanism.waiting.noise
         assert most * Fraction(1, 2) / noise.variance == asked.budget.amount

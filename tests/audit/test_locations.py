@@ -44,7 +44,7 @@ REQUESTS = {
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
     """Without a centre and with one, with coarse cells and fine ones, by the noisy count."""
     query, pairs = REQUESTS[name]
@@ -56,6 +56,7 @@ def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
         assert "end" in step.label or step.used > 0.4, (step.label, step.used)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
 def test_thresholds_trimming_and_a_value(statistic) -> None:
     """Algorithm 4, corrected: at this ε one record a side is trimmed, and the target rank is 1."""
@@ -105,6 +106,7 @@ def with_deletions(statistic) -> audit.AuditReport:
     return audit.check(query, crowds(trimmed), widths=(0, 1, 1, 1), values=values)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
 def test_deletion_by_rank_leaves_records_between_the_thresholds(statistic) -> None:
     report = with_deletions(statistic)

@@ -102,6 +102,7 @@ UNITS = {
 SLOW = {("sum, ρ", "mean"), ("sum, ρ", "sum"), ("mean, ε", "two rows"), ("mean, ε", "sum")}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("question", "rule"),
     [
@@ -218,7 +219,7 @@ class InParts(People):
 
 
 @pytest.mark.parametrize("question", ["count, ε", "sum, ε", "sum, ρ"])
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(8)
 def test_a_choice_by_a_key_keeps_the_claim_if_a_person_is_in_one_part(
     monkeypatch, question
 ) -> None:

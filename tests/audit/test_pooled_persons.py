@@ -84,9 +84,10 @@ def pairs():
     another = [("a", 8.0, "z"), ("b", -8.0, "z")]
     three = [(g, x, who) for who in "uvw" for g in "ab" for x in (8.0, -8.0)]
     for others in ([], another, three):
+        without = frame_of(others)
         for values, places in (((-8.0,), "a"), ((8.0,) * 3, "aaa"), ((-8.0, 8.0, 8.0), "aab")):
             mine = [(g, x, "me") for g, x in zip(places, values, strict=True)]
-            yield frame_of(others), frame_of([*others, *mine])
+            yield without, frame_of([*others, *mine])
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ def pairs_of(points: Sequence[float], most: int, *, swap: bool) -> list[tuple[Da
     return sorted({(one, two) for one in sets for two in exchanged(one, points) if one < two})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("swap", [False, True], ids=["add-remove", "exchange"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_least_radii_are_private(name, swap) -> None:

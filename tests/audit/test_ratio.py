@@ -89,6 +89,7 @@ ONE_EACH = VALUES | {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("question", "points", "records", "width"),
     [

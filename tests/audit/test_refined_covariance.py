@@ -36,6 +36,7 @@ def checked(cost):
     return audit.check(ask.covariance(**NARROW, **cost), PAIRS, values=MANY, widths=WIDTHS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("components", [None, 2])
 def test_two_columns_keep_their_claim(components, cost) -> None:

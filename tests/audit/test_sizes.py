@@ -207,6 +207,7 @@ LONGEST = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [pure("0.05"), pure("1.1"), pure(20), zcdp("0.001"), zcdp(3)])
 def test_the_longest_walk_leaves_enough_for_the_last_steps(budget) -> None:
     """Squares for a population's interval, after every look that is repeated."""

@@ -29,6 +29,7 @@ def densities(query: Query[Release], data: tuple[float, ...], outcomes: list[obj
     return replay(query, event_of(query.budget), Remembered(data), outcomes).log_density
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "request_",
     [

@@ -57,9 +57,10 @@ QUESTIONS = {
 
 SLOW = ("mean, ρ", "var, ρ")  # the same steps as in ε, and as those of a median
 ALL = pytest.param(COUNTS, [(1,), (2,), (5,)], id="all", marks=pytest.mark.slow)
-EACH_WAY = pytest.param([(0,), (600,), (3000,), (10**6,)], [(1,), (5,)], id="each way")
+EACH_WAY = pytest.param([(0,), (600,), (3000,), (10**6,)], [(5,)], id="each way")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "question",
     [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in QUESTIONS],

@@ -16,6 +16,7 @@ def cost(x, lo, hi, epsilon) -> float:
     return noise + float(np.maximum(lo - x, 0).sum() + np.maximum(x - hi, 0).sum()) / n
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", NINE, ids=lambda s: s.name)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
 def test_no_bounds_on_a_grid_are_better(shape, epsilon) -> None:

@@ -13,6 +13,7 @@ X = np.array([-3.0, -1.0, 0.5, 2.0])
 LOW, HIGH = -5.0, 6.0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize(
     "qs",

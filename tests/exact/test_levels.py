@@ -28,6 +28,7 @@ CASES = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("counts", "exponents", "unit"), CASES)
 def test_law(counts, exponents, unit) -> None:
     entropy = SeededEntropy("levels")

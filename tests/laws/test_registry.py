@@ -201,7 +201,7 @@ SAMPLED = [
 
 
 @pytest.mark.parametrize(("row", "kind"), SAMPLED)
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_every_sampler_matches_its_law(row, kind) -> None:
     """Each draw of a run is repeated a thousand times and tested against its log density."""
     cost = zcdp(2) if kind == "zcdp" else pure(4)

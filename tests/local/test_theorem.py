@@ -39,6 +39,7 @@ def in_units(name: str, n: int, seed: int) -> float:
     return error / (width * math.sqrt(2 / (RHO * n)))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["normal", "skewed", "elsewhere"])
 def test_the_error_is_a_constant_in_the_theorems_unit(name) -> None:
     for n in (5_000, 20_000):

@@ -160,6 +160,7 @@ def test_a_sum_is_cut_and_not_its_noise(count, value) -> None:
     assert found.tolist() == [min(max(value + z, -FAR), FAR) for z in GIVEN[:count]]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "noise",
     [

@@ -92,7 +92,7 @@ def test_neighbours_differ_by_at_most_epsilon_in_all(mechanisms) -> None:  # noq
 
 @pytest.mark.parametrize("ends", [([6, 4, 2, -4], [3, 5, 5, 9]), ([2, -4], [3, 8])])
 @pytest.mark.parametrize("epsilon", [TWO, Fraction(9)])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed(epsilon, ends) -> None:
     """Sets that cross at first, or several integers of length 0; one part a ring, or five."""
     mechanism, tighter = (law_of(*ends, epsilon=e) for e in (epsilon, epsilon * 10 / 7))

@@ -71,6 +71,7 @@ def test_loss_zero_is_the_quantile(data, q) -> None:
     assert (zero[0], zero[-1]) == (ordered[math.ceil(rank) - 1], ordered[math.floor(rank)])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 5)])
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed(q) -> None:
     data = list(range(-20, 20, 2))

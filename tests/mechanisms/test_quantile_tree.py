@@ -67,6 +67,7 @@ def neighbours(values, most: int):
                 yield data, tuple(sorted((*data, x)))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("qs", [(Fraction(1, 3),), THIRDS, QUARTERS, UNEVEN], ids=len)
 @pytest.mark.parametrize("fine", [0, 1, 2])
 def test_all_probabilities_add_up(qs, fine) -> None:
@@ -76,7 +77,10 @@ def test_all_probabilities_add_up(qs, fine) -> None:
         assert total == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize(("qs", "fine"), [(THIRDS, 2), (QUARTERS, 1), (UNEVEN, 1)])
+@pytest.mark.parametrize(
+    ("qs", "fine"),
+    [(THIRDS, 2), (QUARTERS, 1), pytest.param(UNEVEN, 1, marks=pytest.mark.slow)],
+)
 def test_it_is_private_on_all_small_neighbours(qs, fine) -> None:
     loss = worst(lambda data: law_of(data, qs, fine=fine), neighbours((0, 1, 2), 4))
     assert 0.4 < loss <= 1

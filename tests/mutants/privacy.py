@@ -129,7 +129,7 @@ FAULTS = (
         "negative-amount",
         "A budget may be negative, and its charge a refund.",
         "privacy/budget.py:Budget.__post_init__",
-        " or given < 0",
+        " or given.numerator < 0",
         "",
         "privacy/test_budget.py",
     ),

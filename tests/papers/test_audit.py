@@ -39,11 +39,12 @@ TIGHT = {
 @pytest.mark.parametrize("row", PAPERS, ids=lambda row: row.method)
 def test_every_row_keeps_its_claim(row) -> None:
     """All data sets of up to three records at three points, each budget and range."""
-    for report in audit.check_row(row, widths=(2, 2, 1)):
+    for report in audit.check_row(row, widths=(2, 1)):
         assert report.passed, report
         assert report.drawn == report.claimed
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", TIGHT)
 def test_all_of_the_cost_is_used_and_less_noise_is_found(name) -> None:
     query, pairs = TIGHT[name]
@@ -68,7 +69,7 @@ def exchanges(records: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]
 @pytest.mark.parametrize("cost", [ONE, HALF], ids=str)
 @pytest.mark.parametrize("q", ["0.5", "0.3"])
 @pytest.mark.parametrize("rows", [1, 3, 50])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_search_with_a_public_number_of_rows_is_private_for_exchanges(q, rows, cost) -> None:
     """Whatever number was given: the true one is never read."""
     query = huang2021.private_quantile(q=q, rows=rows, **NARROW, **cost)

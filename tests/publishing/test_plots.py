@@ -266,7 +266,7 @@ def test_a_description_is_a_panel_for_each_column() -> None:
 
 @pytest.mark.parametrize("column", ["zeros", "rare", "tiny", "huge"])
 @pytest.mark.parametrize("epsilon", ["1", "0.1"])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(16)
 def test_ugly_columns(column, epsilon) -> None:
     c = curator()
     for release in (

@@ -161,7 +161,7 @@ def test_it_costs_what_was_said_and_once(folder: Path) -> None:
     assert (again.folder / "old.csv").exists()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("stop", ["charge", "record", "write"])
 @pytest.mark.parametrize("after", [0, 2, 3, 5])
 def test_a_killed_run_resumes(folder: Path, stop: str, after: int) -> None:
@@ -337,6 +337,7 @@ def test_a_locked_ledger(folder: Path, monkeypatch, capsys) -> None:
     assert len(charges(folder)) == len({*charges(folder)})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("after", [0, 3, 7, 9])
 def test_a_full_disk(folder: Path, monkeypatch, capsys, after: int) -> None:
     """What was charged is in the ledger, and a later run writes it."""

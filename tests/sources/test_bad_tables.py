@@ -148,6 +148,7 @@ TABLES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_that_look_like_commands_are_names(name, kind, tmp_path) -> None:

@@ -80,6 +80,7 @@ def test_all_readers_agree_on_ten_thousand_generated_files(path, first) -> None:
     assert 50 < sum(by_polars) < 200 if streams() else not any(by_polars)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cell", [sound_cell, odd_cell])
 def test_a_row_adds_itself_and_changes_no_other(path, cell) -> None:
     """Rows as programs write them anywhere in the file, and any line where no cell has lines."""
@@ -104,6 +105,7 @@ def test_a_row_adds_itself_and_changes_no_other(path, cell) -> None:
         assert len(whole) == 6
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("absent", [(), ("polars",)], ids=["polars", "standard library"])
 @pytest.mark.parametrize("size", [OLD_LIMIT + 1, 3 << 20])
 @pytest.mark.parametrize("odd", ["", 'q,1,5"6\n', "q,1,\r\n", 'q,1,"a"b\n'])
@@ -154,6 +156,7 @@ def test_a_quote_that_is_never_closed_is_a_character(path) -> None:
     assert most < 10e6  # it is searched for, and not held
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("tail", ["", '"', '""', "x\n", '"x\n', '" x\n'])
 def test_unclosed_quotes_cost_no_more_than_the_file(path, tail) -> None:
     with Path(path).open("w") as file:

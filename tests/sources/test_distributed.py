@@ -146,11 +146,11 @@ def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
     entropy = SeededEntropy(kept)
     source = Cluster(CUTS, 2)
     pairs = []
-    for _ in range(1500):
+    for _ in range(600):
         (records,) = read(source, [Read("x", LATTICE, Records(kept))], entropy)
         first, second = (mask(records.thin(2, entropy)) & 1 for _ in range(2))
         pairs.append(2 * first + second)
-    assert len(source.jobs) == 1500 * (3 - kept)
+    assert len(source.jobs) == 600 * (3 - kept)
     mechanism = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
     assert p_value(pairs, mechanism) > ACCEPT
     assert (

@@ -135,6 +135,7 @@ def test_further_passes_are_shared_by_all_groups(monkeypatch, tmp_path) -> None:
     assert 1 < len(passes) < 10
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("ways")
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
 def test_rows_of_persons_are_bounded_over_all_groups(make, tmp_path) -> None:

@@ -84,7 +84,7 @@ def expected_of(column: pa.Array, *, as_text: bool = False) -> list:
 
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(2)
 def test_all_engines_give_the_same_labels(engine, kind, tmp_path) -> None:
     column = COLUMNS[kind]
     table = table_of(column[:2], column[2:2], column[2:])
@@ -100,7 +100,7 @@ def test_all_engines_give_the_same_labels(engine, kind, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(48)
 def test_many_batches_and_no_column_of_numbers(engine, tmp_path) -> None:
     rows = 150_000
     rng = np.random.default_rng(5)

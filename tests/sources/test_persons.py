@@ -84,6 +84,7 @@ def expected(rows, unit, lattice=LATTICE) -> list[int]:
     return sorted(lattice.quantise(np.array(kept, dtype=float)).tolist())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("rule", RULES)
 def test_one_person_changes_few_records_whatever_the_order_of_rows(rule) -> None:
     """All tables of up to three rows; every order of them; every person present or absent."""
@@ -143,6 +144,7 @@ UNITS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("engine", TABLES)
 @pytest.mark.parametrize("name", UNITS)
 def test_all_engines_give_the_same_integers(engine, name, tmp_path) -> None:

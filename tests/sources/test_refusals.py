@@ -280,6 +280,7 @@ def test_the_same_integers(make, name) -> None:
     assert rows.count == len(column)
 
 
+@pytest.mark.one_in(3)
 def test_many_rows(make) -> None:
     x = np.random.default_rng(2).lognormal(8, 2, 100_000)
     x[::97] = NAN

@@ -161,14 +161,14 @@ def test_equal_rows_are_as_likely_as_different_ones() -> None:
     entropy = SeededEntropy("equal")
     table = pa.table({"id": [r[0] for r in rows], "x": [r[1] for r in rows]})
     unit = mo.unit_of("id", max_rows=2)
-    drawn = [records(Cluster([table]), unit, entropy=entropy).count(2) for _ in range(800)]
+    drawn = [records(Cluster([table]), unit, entropy=entropy).count(2) for _ in range(400)]
     assert p_value(drawn, {0: 0.5, 1: 0.5}) > ACCEPT
 
 
 def test_persons_choices_are_independent() -> None:
     entropy, drawn = SeededEntropy("two"), []
     table = pa.table({"id": ["a"] * 3 + ["b"] * 3, "x": [0.0, 1, 2, 3, 4, 5]})
-    for _ in range(1200):
+    for _ in range(500):
         a, b = records(Cluster([table]), mo.unit_of("id", max_rows=1), entropy=entropy)
         drawn.append(3 * a + b - 3)
     assert p_value(drawn, dict.fromkeys(range(9), 1 / 9)) > ACCEPT
@@ -373,6 +373,7 @@ def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subsample, "FEW", 6)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 1000), Fraction(93, 100)])
 @pytest.mark.usefixtures("few_are_held")
@@ -396,6 +397,7 @@ def test_several_ranks_share_their_jobs(name: str) -> None:
     agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (0, 5), (999, 1020)], lattice)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("trim", [Fraction(1, 10), Fraction(1, 1000), Fraction(49, 100)])
 @pytest.mark.usefixtures("few_are_held")

@@ -85,6 +85,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 # Summaries
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("merges", [0, 1, 3])
 @pytest.mark.parametrize("cuts", [[], [0, 3], [3, 3, 4], [2, 100, 1500, 2000]], ids=str)
 @pytest.mark.parametrize("rows", [0, 2, 2000])
@@ -207,6 +208,7 @@ CASES = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "maker"), CASES)
 def test_a_release_is_that_of_a_local_table(name: str, maker: str, tmp_path: Path) -> None:
     """For the same noise, draw by draw: laws and steps follow from the same integers."""

@@ -60,6 +60,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     return EVERYWHERE[request.param](TABLE, tmp_path)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_rows_and_persons(table: Any, unit: Unit, loud: None) -> None:
     source = open_source(table)
@@ -68,6 +69,7 @@ def test_rows_and_persons(table: Any, unit: Unit, loud: None) -> None:
     assert tails.count == count.count == len(records.all()) <= 4
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("unit", [each for each in UNITS if each.combine is None], ids=str)
 def test_groups(

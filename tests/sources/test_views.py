@@ -153,6 +153,7 @@ def test_the_view_is_made_where_the_rows_are(engine: str, unit: str | None, tmp_
 VALUES = [None, 0.0, 1.0, -2.0, 5.0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "view",
     [

@@ -69,6 +69,7 @@ def test_few_columns_are_answered_in_pure_epsilon(question, width) -> None:
     assert release.numbers == same.numbers
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("width", [64, 512])
 def test_the_error_is_that_of_rho(width) -> None:
     x = rows_of(width, 4_000)

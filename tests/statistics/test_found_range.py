@@ -100,8 +100,11 @@ def test_the_claim_is_kept_on_every_branch_and_used(
     name: str, branches: dict[str, Any], cost: dict[str, Any]
 ) -> None:
     query = getattr(ask, name)(**cost)
-    pairs = audit.neighbours((0.0, 1.0, -6.0, math.nan), 2)
-    report = audit.check(query, pairs, values=branches, widths=(0, 0, 0, 1, 1))
+    # The divergences of ρ take longer: fewer data sets show that all of it is used, and no more.
+    points = (0.0, 1.0, -6.0, math.nan) if "epsilon" in cost else (0.0, 1.0, -6.0)
+    report = audit.check(
+        query, audit.neighbours(points, 2), values=branches, widths=(0, 0, 0, 1, 1)
+    )
     assert report.passed, report
     assert report.drawn == report.claimed
     used = {step.label: step.used for step in report.steps}
@@ -178,7 +181,7 @@ KINDS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["mean", "sum", "median", "std"])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_an_answer_is_about_as_good_as_with_a_range(name: str, kind: str) -> None:
     """As with a range a thousand times the largest value, which nobody knows.
 
@@ -201,7 +204,7 @@ def test_an_answer_is_about_as_good_as_with_a_range(name: str, kind: str) -> Non
 
 @pytest.mark.parametrize("shape", ["normal", "lognormal", "pareto"])
 @pytest.mark.parametrize("name", ["mean", "sum", "median", "std"])
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 def test_a_plan_knows_that_a_range_hardly_helps(name: str, shape: str) -> None:
     """Of a table of N rows; a range of a thousand times the values is what one could guess."""
     plan, guess = getattr(mo.plan, name), {"epsilon": 1, "n": N, "sd": 5e4, "shape": shape}
@@ -250,7 +253,7 @@ FAR = {
 
 @pytest.mark.parametrize("kind", FAR)
 @pytest.mark.parametrize("name", ["mean", "sum", "max", "std", "median", "quantile"])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_values_far_away_are_in_the_range_or_seen_to_be_beyond(name: str, kind: str) -> None:
     x = FAR[kind]
     truth = {
@@ -402,6 +405,7 @@ def rows_of(n: int, seed: int = 7) -> np.ndarray:
     return np.c_[incomes, ages, dummy, 1e-3 * incomes + 3 * ages + rng.normal(0, 10, n)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [COSTS[1], pytest.param(COSTS[0], marks=SLOW)], ids=str)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
@@ -415,7 +419,7 @@ def test_columns_need_no_range_either(name: str, cost: dict[str, Any]) -> None:
         "linear_regression": lambda: np.linalg.lstsq(np.c_[np.ones(N), x[:, :-1]], x[:, -1])[0],
     }[name]()
     errors = []
-    for seed in range(9):
+    for seed in range(5):
         found, given = (
             released(name, x, seed, **cost, **within) for within in ({}, {"within": (-1e9, 1e9)})
         )

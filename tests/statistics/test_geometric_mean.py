@@ -42,6 +42,7 @@ def coverage(name: str, n: int, epsilon: str, runs: int) -> tuple[float, int, in
     return 1 - len(missed) / runs, len(missed), missed.count("ok")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", TABLES)
 def test_the_interval_covers_or_says_so(name) -> None:
     share, missed, unsaid = coverage(name, 4000, "1", 20)

@@ -74,7 +74,7 @@ RECORDS = {"expectile 0.9": 30, "lp 1.5": 20, "huber": 6, "tanh": 6}
     "shape",
     ["far", "income", *(pytest.param(x, marks=pytest.mark.slow) for x in ("normal", "ages"))],
 )
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_a_location_is_near_the_true_one(name, shape) -> None:
     """Its error is that of a few records, whatever the range is."""
     ask, psi = ASKED[name]
@@ -92,7 +92,7 @@ def test_a_location_is_near_the_true_one(name, shape) -> None:
 
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("n", [0, 1, 300, pytest.param(20_000, marks=pytest.mark.slow)])
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_the_interval_covers_the_location(name, n) -> None:
     """Whatever the data, and however few: only the noise is random."""
     ask, psi = ASKED[name]

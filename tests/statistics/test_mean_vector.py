@@ -43,6 +43,7 @@ def distance(found: ArrayEstimate, truth: np.ndarray) -> float:
     return float(np.linalg.norm(np.array(found.values, dtype=float) - truth))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("question", "cost"),
     [
@@ -127,6 +128,7 @@ def test_rows_far_from_zero_cost_rounds_and_not_accuracy() -> None:
     assert steps[0] <= steps[1] <= steps[2] <= 10
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", [{"rho": "0.5"}, {"epsilon": 2}], ids=str)
 @pytest.mark.parametrize("question", [ask.mean_vector, ask.clipped_mean_vector])
 def test_intervals_hold_all_at_once(question, cost) -> None:

@@ -147,7 +147,7 @@ def ugly(kind: str) -> pd.DataFrame:
 
 @pytest.mark.parametrize("kind", UGLY)
 @pytest.mark.parametrize("name", ["mean", "sum"])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_intervals_hold_on_ugly_columns(name: str, kind: str) -> None:
     table = ugly(kind)
     truth = float(getattr(table.x, name)())
@@ -342,14 +342,13 @@ def test_a_release_tells_in_how_many_groups_persons_count() -> None:
     assert one[0].groups_found is None
 
 
-def test_a_small_budget_in_many_groups_is_refused_or_answered_but_never_wasted() -> None:
+@pytest.mark.parametrize("name", ["min", pytest.param("huber", marks=pytest.mark.slow)])
+def test_a_small_budget_in_many_groups_is_refused_or_answered_but_never_wasted(name: str) -> None:
     """How many groups can be found ends where a question would refuse what it gets."""
-    who = np.repeat(np.arange(6000), 40)
-    table = pd.DataFrame({"who": who, "place": np.tile(np.arange(40), 6000), "x": 1.0 * who})
+    who = np.repeat(np.arange(2000), 40)
+    table = pd.DataFrame({"who": who, "place": np.tile(np.arange(40), 2000), "x": 1.0 * who})
     groups = curator(table).group_by("place", keys=range(40))
-    for name in ("min", "huber"):
-        release = getattr(groups, name)("x", epsilon="0.015")
-        assert release.unit.groups < 40
+    assert getattr(groups, name)("x", epsilon="0.015").unit.groups < 40
     tiny = curator(table, budget=mo.pure(1))
     with pytest.raises(mo.InvalidArgument):
         tiny.group_by("place", keys=range(40)).min("x", epsilon="0.00001")
@@ -407,7 +406,7 @@ def test_rows_and_a_rough_total_in_one_draw_are_as_noisy_as_is_said() -> None:
     """[people.7] Its two noises, halved and added, have half of the variance of one by itself."""
     sizes = CLINIC.groupby("who").size().to_numpy()
     squares, alone = [], []
-    for seed in range(150):
+    for seed in range(100):
         found = curator(CLINIC, f"both {seed}").mean("x", within=(0, 200), epsilon=1)
         rows, drawn = found.error_model.rows, found.transcript[-2]
         assert drawn.label == "rows and rough total"

@@ -107,6 +107,7 @@ def test_the_order_of_rows_does_not_move_what_is_added_up() -> None:
     assert np.allclose(frame["value"], other["value"], atol=1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("table", "usable"),
     [

@@ -218,6 +218,7 @@ def test_constants_of_a_run() -> None:
             assert plan.reach >= plan.cap
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("n", [10_000, 20_000])
 @pytest.mark.parametrize("shape", ["normal", "exponential", "ages"])
 def test_an_interval_of_a_high_quantile_ends_near_the_data_or_at_the_range(shape, n) -> None:

@@ -293,7 +293,11 @@ def test_edges_follow_from_released_numbers_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("m", "each", "cost"), [(5, 1000, {"epsilon": 1}), (2, 1000, {"rho": "0.1"})]
+    ("m", "each", "cost"),
+    [
+        pytest.param(5, 1000, {"epsilon": 1}, marks=pytest.mark.slow),
+        (2, 1000, {"rho": "0.1"}),
+    ],
 )
 def test_intervals_cover_where_every_quantile_is_a_gap(m, each, cost) -> None:
     """The worst that data can do: an edge on either side is on the wrong side, by no record."""
@@ -334,6 +338,7 @@ UGLY = SHAPES | {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("shape", "n", "m", "cost"),
     [

@@ -34,6 +34,7 @@ def noises(law: CombinedNoise, rng) -> tuple[np.ndarray, np.ndarray]:
     return law.weight * first, own[:, None] + local
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("pair", [LAPLACE, GAUSSIAN, NARROW], ids=str)
 @pytest.mark.parametrize(("q", "place", "places"), [("1/6", 0, 5), ("1/2", 1, 3), ("0.9", 8, 9)])
 def test_an_edge_is_sure_once_in_alpha_at_worst(pair, q, place, places) -> None:

@@ -36,6 +36,7 @@ def ends(data, qs) -> tuple[np.ndarray, np.ndarray]:
     return x[low], x[high]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("m", "epsilon", "shape"),
     [

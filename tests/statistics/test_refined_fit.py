@@ -37,6 +37,7 @@ def least_squares(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, np.sqrt(np.diag(np.linalg.inv(rows.T @ rows)) * (left @ left) / len(data))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dimension", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(3, 2)])
 def test_quantiles_of_noise_in_balls_are_the_samplers(dimension, epsilon) -> None:
@@ -61,6 +62,7 @@ def test_quantiles_of_noise_in_balls_lie_between_laplace_and_normal() -> None:
     assert found[-1] == pytest.approx(3.09, abs=0.02)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_intervals_are_some_times_those_of_least_squares(cost) -> None:
     """They were hundreds of times as wide; and they hold, with and without the allowance."""
@@ -78,6 +80,7 @@ def test_intervals_are_some_times_those_of_least_squares(cost) -> None:
     assert np.median(widths) < 2.5
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_the_noise_of_a_fit_is_that_of_noise_drawn_again(cost) -> None:
     """The half-widths by noise alone against a simulation about the released numbers."""

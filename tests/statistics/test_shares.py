@@ -66,6 +66,7 @@ def test_deviations_of_a_share(n, ones) -> None:
     assert seen["wrong"] <= 2, seen
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("ones", [0, 4, 20, 48])
 def test_too_few_ones_for_a_range_are_no_answer(ones) -> None:
     """The range of a few ones was noise, and their mean 1e-220, about once in a hundred."""
@@ -86,6 +87,7 @@ def test_a_code_for_missing_values_far_from_the_others_is_found() -> None:
     assert seen[True, True] >= 0.9 * RELEASES, seen
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("n", [1000, 3000])
 def test_a_tight_bulk_far_from_zero_is_not_paid_for(n) -> None:
     """Nobody is at zero, and bounds that reach it would cost a million times as much."""

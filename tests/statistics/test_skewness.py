@@ -49,6 +49,7 @@ def codes_of_misses(name: str, n: int, epsilon: str, runs: int, tail: float | No
     return missed
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", TABLES)
 def test_the_interval_covers_or_says_so(name) -> None:
     missed = codes_of_misses(name, 4000, "1", 20, 3)

@@ -204,6 +204,7 @@ def test_an_extreme_of_nothing_says_so() -> None:
         assert math.isfinite(answer.error_model.exceeded_at_most(0.05))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("n", "q"), [(1000, "0.99"), (10_000, "0.999")])
 @pytest.mark.parametrize("shape", ["income", "pareto 3.5", "normal"])
 def test_a_quantile_with_ten_records_beyond_stays_near_them(shape, n, q) -> None:

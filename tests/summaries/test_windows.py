@@ -65,6 +65,7 @@ def agrees(summary: WindowsSummary, ordered: list[int], spans, lattice: Lattice)
         assert (summary.between(start, stop).ties > 0).all()  # places without records are known now
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("asked", [ASKED, MANY], ids=["few", "many"])
 @pytest.mark.parametrize("fetch", [False, True])
 @pytest.mark.parametrize("name", HARD)
@@ -116,6 +117,7 @@ def test_rows_that_are_gone_end_the_search() -> None:
         assert (np.diff(values) > 0).all()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("engine", TABLES)
 @pytest.mark.usefixtures("few_are_held")
 def test_every_engine_gives_the_same_windows(engine, tmp_path) -> None:

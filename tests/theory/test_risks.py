@@ -45,6 +45,7 @@ def test_the_testing_error_is_that_of_the_best_mechanism(distance, epsilon) -> N
         assert exact > 1 / (1 + math.exp(epsilon * distance)) + ROUNDING
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("data", TINY, ids=str)
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(2, 3)])

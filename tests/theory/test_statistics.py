@@ -41,7 +41,7 @@ QUICK = 1e-9
 
 @every_statistic
 @pytest.mark.parametrize("neighbours", ["add-remove", "swap"])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_the_modulus_is_that_of_all_data_sets(name, neighbours) -> None:
     statistic, value = STATISTICS[name]
     values = np.array([value(data) for data in UNIVERSE])

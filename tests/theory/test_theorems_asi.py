@@ -148,6 +148,7 @@ def excess(n: int, epsilon: float, reach: float, sigma: float, rho: float, trim=
 CONSTANT = 16.0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("n", [1200, 4000])
 @pytest.mark.parametrize("epsilon", [0.25, 1.0])
 @pytest.mark.parametrize("reach", [10.0, 1e6])

@@ -47,7 +47,7 @@ def test_lemma_3_3_for_algorithm_1() -> None:
 @pytest.mark.parametrize("share", [0, Fraction(1, 4), Fraction(1, 2), 1])
 @pytest.mark.parametrize("n", [1, 4, 12, 40])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_lemma_3_3_for_transformed_noise(share, n, epsilon) -> None:
     """What method='subset' uses, by its exact pmf on a lattice of width 4."""
     ratios = []

@@ -149,10 +149,9 @@ def _distinct(
     mechanisms: Sequence[Mechanism[Any]],
 ) -> tuple[list[Mechanism[Any]], NDArray[np.intp]]:
     """The different mechanisms, and for every data set which of them it has."""
-    keys = [_key(mechanism) for mechanism in mechanisms]
-    kept = dict(zip(keys, mechanisms, strict=True))
-    places = {key: place for place, key in enumerate(kept)}
-    return list(kept.values()), np.array([places[key] for key in keys], dtype=np.intp)
+    kept: dict[object, tuple[int, Mechanism[Any]]] = {}
+    which = [kept.setdefault(_key(each), (len(kept), each))[0] for each in mechanisms]
+    return [mechanism for _, mechanism in kept.values()], np.array(which, dtype=np.intp)
 
 
 def _key(mechanism: Mechanism[Any]) -> object:

@@ -60,9 +60,11 @@ class Remembered:
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the reads."""
-        missing = [each for each in dict.fromkeys(reads) if each not in self._kept]
-        if missing:
-            self._kept.update(zip(missing, read(self._source, missing, entropy), strict=True))
+        try:
+            return [self._kept[each] for each in reads]
+        except KeyError:
+            missing = [each for each in dict.fromkeys(reads) if each not in self._kept]
+        self._kept.update(zip(missing, read(self._source, missing, entropy), strict=True))
         return [self._kept[each] for each in reads]
 
 

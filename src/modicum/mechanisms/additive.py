@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from statistics import NormalDist
 from typing import ClassVar
@@ -387,10 +387,11 @@ def _shifted(noise: Noise, shift: int) -> Floats:
     # For Gaussian noise the largest term at the largest α lies at α shift.
     reach = math.ceil(ALPHAS[-1]) * shift + 11 * math.ceil(math.sqrt(noise.variance))
     reach //= stride
+    density = cache(noise.log_pmf)  # the windows of both laws overlap
     while reach < _MOST_TERMS:
         outcomes = range(-reach * stride, reach * stride + 1, stride)
-        p = np.array([noise.log_pmf(k - shift) for k in outcomes])
-        q = np.array([noise.log_pmf(k) for k in outcomes])
+        p = np.array([density(k - shift) for k in outcomes])
+        q = np.array([density(k) for k in outcomes])
         worst = [ALPHAS[-1] * a - (ALPHAS[-1] - 1) * b for a, b in ((p, q), (q, p))]
         if all(max(w[0], w[-1]) < w.max() - _NEGLIGIBLE for w in (*worst, p, q)):
             return np.array([needed_rho(p, q, float(stride)), needed_rho(q, p, float(stride))])
@@ -438,6 +439,12 @@ class Additive(Stated[tuple[int, ...]]):
         return sum(
             z.log_pmf(k - v) for k, v, z in zip(outcome, self.values, self.noise, strict=True)
         )
+
+    def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
+        if self.dimension != 1:
+            return Mechanism.log_densities(self, outcomes)
+        (value,), (noise,) = self.values, self.noise
+        return np.array([noise.log_pmf(k - value) for (k,) in outcomes], dtype=np.float64)
 
     def factors(self) -> tuple[Additive, ...]:
         pairs = zip(self.values, self.noise, strict=True)

@@ -39,7 +39,6 @@ from modicum.summaries.base import Read
 from modicum.summaries.synthetic import SyntheticTable
 
 _ROWS = Unit()
-_ANY_LATTICE = Lattice.within((-2, 2))
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 _KINDS = 4  # two kinds of runs are plain, and two have a tilted side
@@ -160,7 +159,7 @@ def _steered_steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[An
 
 @dataclass(frozen=True, slots=True)
 class _Steered(Mechanism[tuple[int, ...]]):
-    """The mechanism of the radii with another sampler; its event and density are the original's."""
+    """The mechanism of the radii with another sampler; all that is said of it is the original's."""
 
     mechanism: Mechanism[tuple[int, ...]]
     sizes: Floats
@@ -169,6 +168,9 @@ class _Steered(Mechanism[tuple[int, ...]]):
     @property
     def event(self) -> Event:
         return self.mechanism.event
+
+    def public(self) -> dict[str, object]:
+        return self.mechanism.public()
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Take every side's next point, one side perhaps tilted, and set the weight."""
@@ -247,9 +249,8 @@ def column_trials(
     and wide radii are drawn more often than by chance: a few dozen runs then suffice.
     """
 
-    def one(asked: Query[Any], population: Population, number: int, runs: int) -> Trial:
-        table = population.table(SeededEntropy(f"plan, table {number}"))
-        made_on = population.lattice if asked.finds_range else None
+    def one(asked: Query[Any], table: SyntheticTable, number: int, runs: int) -> Trial:
+        made_on = shape.lattice if asked.finds_range else None
         reader, part = SyntheticReader(table, made_on), Part(number, runs)
 
         def error_of(answer: Estimate[Any]) -> float:
@@ -261,9 +262,13 @@ def column_trials(
         return replace(found, weight=part.weight)
 
     def simulated(asked: Query[Any], rows: int, runs: int) -> Iterator[Trial]:
-        lattice = asked.lattice or _ANY_LATTICE  # a count does not look at values
-        population = Population.of(shape, shape.lattice if asked.finds_range else lattice, rows)
-        return (one(asked, population, number, runs) for number in range(runs))
+        lattice = shape.lattice if asked.finds_range else asked.lattice
+        if lattice is None:  # a count does not look at values
+            alike = SyntheticTable(np.zeros(1, np.int64), np.array([rows]))
+            return (one(asked, alike, number, runs) for number in range(runs))
+        population = Population.of(shape, lattice, rows)
+        tables = (population.table(SeededEntropy(f"plan, table {n}")) for n in range(runs))
+        return (one(asked, table, number, runs) for number, table in enumerate(tables))
 
     return simulated
 

@@ -61,7 +61,12 @@ class Budget:
             raise InvalidArgument(f"a budget's kind is pure, zcdp or approx, got {self.kind!r}")
         amounts: tuple[tuple[str, object], ...] = (("amount", self.amount), ("delta", self.delta))
         for name, given in amounts:
-            if not isinstance(given, Fraction | int) or isinstance(given, bool) or given < 0:
+            # The sign of a fraction is that of its numerator.
+            if (
+                not isinstance(given, (int, Fraction))
+                or isinstance(given, bool)
+                or given.numerator < 0
+            ):
                 raise InvalidArgument(
                     f"a budget's {name} is an exact number of at least 0, got {given!r}: make "
                     "budgets with modicum.pure, zcdp or approx"

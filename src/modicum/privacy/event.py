@@ -75,7 +75,7 @@ class Event(ABC):
 
     def part(self, share: Fraction) -> Self:
         """What some of the draws may cost, so that shares that add up to 1 cost this."""
-        return replace(self, **{name: amount * share for name, amount in self.amounts.items()})
+        return type(self)(*(amount * share for amount in self.amounts.values()))
 
     @abstractmethod
     def per_record(self, records: int) -> Self:
