@@ -410,6 +410,22 @@ FAULTS = (
         "sources/test_views.py",
     ),
     Fault(
+        "view-joins-to-a-person",
+        "Columns of keys are joined to one with the name of the column of persons.",
+        f"{_VIEWS}:check_view",
+        "view.joint in {unit.column, unit.order_by}",
+        "view.joint in {unit.order_by}",
+        "sources/test_views.py",
+    ),
+    Fault(
+        "sums-of-persons-warn",
+        "NumPy warns of a person in a group whose values add up to no float.",
+        "sources/groups.py:PersonGroups._make",
+        "with suppress_warnings():",
+        "with np.errstate():",
+        "sources/test_suppressed_warnings.py",
+    ),
+    Fault(
         "view-and",
         "False and missing is missing.",
         "sources/expressions.py:_and",

@@ -196,6 +196,22 @@ def test_what_says_whose_a_row_is_stays() -> None:
         mo.Curator([1.0, 2.0], budget=mo.pure(1)).where("x > 1")
 
 
+@pytest.mark.parametrize(
+    "unit", [mo.unit_of("a, b"), mo.unit_of("who", max_rows=1, order_by="a, b")], ids=str
+)
+def test_columns_of_keys_are_not_joined_to_one_that_says_whose_rows_are(unit) -> None:
+    """Or every group would be one person, who has all of its rows."""
+    when = pd.to_datetime(["2026-01-01", "2026-01-02"])
+    table = pd.DataFrame({"a": [1, 1], "b": ["x", "x"], "a, b": when, "who": ["p", "q"]})
+    curator = mo.Curator(table, unit=unit, budget=mo.approx(9, "1e-6"))
+    keys = [(1, "x")]
+    with pytest.raises(mo.InvalidArgument, match="rename it"):
+        curator.group_by("a", "b", keys=keys)
+    with pytest.raises(mo.InvalidArgument, match="rename it"):
+        curator.crosstab("a", "b", key_budget=mo.approx(1, "1e-6"), epsilon=1)
+    assert not curator.charges
+
+
 def test_all_views_charge_one_budget_and_are_told() -> None:
     curator = mo.Curator(FRAME, budget=mo.pure(3))
     old = curator.where("age >= 65")

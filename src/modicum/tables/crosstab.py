@@ -247,6 +247,7 @@ def crosstab(
             "which the labels of each column are drawn"
         )
     query = (ask.count(budget=cost) if values is None else values).for_unit(guard.unit)
+    joined = guard.viewing(View(None, (), by)) if len(by) > 1 else guard
     selection: tuple[TranscriptEntry, ...] = ()
     if keys is not None:
         chosen = checked_keys(keys, by, kinds)
@@ -257,9 +258,7 @@ def crosstab(
             guard.accountant.pending(both, "", None)  # it has to hold both
         chosen, selection = _drawn(guard, by, key_budget, max_groups)
         layout = _layout(by, chosen, kept)
-    if len(by) > 1:
-        guard = guard.viewing(View(None, (), by))
-    return _answered(guard, layout, selection, query, max_groups, ranked=ranked)
+    return _answered(joined, layout, selection, query, max_groups, ranked=ranked)
 
 
 def checked_columns(columns: Sequence[str]) -> Names:
