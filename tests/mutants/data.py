@@ -418,6 +418,14 @@ FAULTS = (
         "sources/test_views.py",
     ),
     Fault(
+        "view-backwards",
+        "Columns that run backwards in memory have other powers in the last bit.",
+        f"{_VIEWS}:_Asked._values",
+        "np.ascontiguousarray(values)",
+        "values",
+        "sources/test_views.py",
+    ),
+    Fault(
         "sums-of-persons-warn",
         "NumPy warns of a person in a group whose values add up to no float.",
         "sources/groups.py:PersonGroups._make",

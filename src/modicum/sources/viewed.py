@@ -216,7 +216,8 @@ class _Asked:
     def _values(self, leaf: Leaf, key: str | Label, chunk: Chunk) -> Floats:
         values = chunk[key]
         if leaf.read == "number":
-            return values
+            # NumPy's exp, log and powers may differ in the last bit in arrays that run backwards.
+            return np.ascontiguousarray(values)
         if isinstance(key, str):  # whether a number is missing
             return np.where(np.isnan(values), 1.0, 0.0)
         if leaf.read == "missing":
