@@ -40,8 +40,8 @@ def check_view(source: Source, view: View, unit: Unit) -> None:
         source.check_label(name)
     if view.joined and view.joint in {unit.column, unit.order_by}:
         raise InvalidArgument(
-            f"column {view.joint!r} says whose the rows are, and {list(view.joined)} together would "
-            "have the same name: rename it"
+            f"column {view.joint!r} says whose the rows are, and {list(view.joined)} together "
+            "would have the same name: rename it"
         )
     for expression in view.expressions:
         for leaf in expression.leaves:
