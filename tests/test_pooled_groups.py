@@ -220,3 +220,17 @@ def test_on_the_command_line(tmp_path, capsys) -> None:
     assert "all groups found" not in capsys.readouterr().out
     assert main(["mean", str(file), "x", "--epsilon", "1", "--pooled", "yes"]) != 0
     assert "--pooled needs --by" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("unit", [None, mo.unit_of("who")], ids=["rows", "persons"])
+def test_noise_beyond_the_floats_is_no_error_once_it_is_drawn(unit) -> None:
+    """An error then would tell of draws that nobody sees, and a key would draw them again."""
+    frame = pd.DataFrame({"g": np.arange(20_000) % 30, "x": np.tile([-2e307, 2e307], 10_000)})
+    frame["who"] = np.arange(20_000) // 2
+    curator = mo.Curator(frame, budget=mo.pure(1), unit=unit, entropy=SeededEntropy(1))
+    of_groups = curator.group_by("g", keys=range(34), pooled=True)
+    found = of_groups.mean("x", within=(-2e307, 2e307), epsilon="0.15")
+    assert shared(found[33])
+    assert found[33].code == "few_records"
+    assert np.isfinite([found[33].value, *found[33].interval()]).all()
+    assert json.loads(found.to_json())

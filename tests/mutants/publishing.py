@@ -51,4 +51,12 @@ FAULTS = (
         "self.noise.variance**0.5 * self.lattice.step",
         "test_json.py",
     ),
+    Fault(
+        "shrunk-beyond-floats",
+        "Means of groups are not shrunk if the noise of one is wider than the floats: an error.",
+        "statistics/shrinkage.py:in_common",
+        "np.minimum(noise, _WIDEST)",
+        "noise",
+        "statistics/test_shrinkage.py",
+    ),
 )
