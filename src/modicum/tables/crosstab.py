@@ -35,7 +35,7 @@ from modicum.privacy.split import Share
 from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate, TranscriptEntry
 from modicum.runtime.query import Query
-from modicum.runtime.run import Before, run
+from modicum.runtime.run import Before, row_costs, run
 from modicum.runtime.steps import Reads, Steps, draw
 from modicum.sources.groups import GroupReader, check_groups, reader_of_groups
 from modicum.sources.persons import together
@@ -247,6 +247,7 @@ def crosstab(
             "which the labels of each column are drawn"
         )
     query = (ask.count(budget=cost) if values is None else values).for_unit(guard.unit)
+    row_costs({"answer": query}, guard.unit)  # refuses a small cost before labels are drawn
     joined = guard.viewing(View(None, (), by)) if len(by) > 1 else guard
     selection: tuple[TranscriptEntry, ...] = ()
     if keys is not None:
