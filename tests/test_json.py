@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import modicum as mo
+from modicum.exact.entropy import SeededEntropy
 from modicum.publishing.answers import Publishable
 from tests.golden.corpus import cases, tables
 
@@ -178,3 +179,12 @@ def replaced(record, name):
 def test_a_record_of_another_kind_is_refused() -> None:
     with pytest.raises(mo.InvalidArgument, match="is a Release, not a ArrayRelease"):
         mo.ArrayRelease.from_json(released("number").to_json())
+
+
+@pytest.mark.parametrize("method", ["adaptive", "subset", "bounded"])
+def test_noise_that_is_wider_than_the_floats_is_written(method) -> None:
+    """Of values at both ends of nearly the widest range, for a small budget."""
+    x = np.repeat([-2e307, 2e307], 2000)
+    curator = mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(1))
+    release = curator.mean(within=(-2e307, 2e307), method=method, epsilon="0.1")
+    assert json.loads(release.to_json())["error_model"]["noise_sd"] > 1e307

@@ -1,6 +1,7 @@
 """Means of many groups share what is alike: when, at what cost, and what the release says."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -220,3 +221,28 @@ def test_on_the_command_line(tmp_path, capsys) -> None:
     assert "all groups found" not in capsys.readouterr().out
     assert main(["mean", str(file), "x", "--epsilon", "1", "--pooled", "yes"]) != 0
     assert "--pooled needs --by" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("unit", [None, mo.unit_of("who")], ids=["rows", "persons"])
+def test_noise_beyond_the_floats_is_no_error_once_it_is_drawn(unit) -> None:
+    """An error then would tell of draws that nobody sees, and a key would draw them again."""
+    frame = pd.DataFrame({"g": np.arange(20_000) % 30, "x": np.tile([-2e307, 2e307], 10_000)})
+    frame["who"] = np.arange(20_000) // 2
+    curator = mo.Curator(frame, budget=mo.pure(1), unit=unit, entropy=SeededEntropy(1))
+    of_groups = curator.group_by("g", keys=range(34), pooled=True)
+    found = of_groups.mean("x", within=(-2e307, 2e307), epsilon="0.15")
+    assert shared(found[33])
+    assert found[33].code == "few_records"
+    assert np.isfinite([found[33].value, *found[33].interval()]).all()
+    assert json.loads(found.to_json())
+
+
+@pytest.mark.parametrize("unit", [None, mo.unit_of("who")], ids=["rows", "persons"])
+@pytest.mark.parametrize("cost", [mo.pure("1e-9"), mo.zcdp("1e-18")], ids=str)
+def test_what_is_left_of_the_smallest_cost_is_not_refused_after_the_charge(unit, cost) -> None:
+    """What all groups found together has spent a part of it, and draws decide which."""
+    budget = mo.zcdp(1) if cost.concentrated else mo.pure(1)
+    of_groups = groups(unit=unit, budget=budget, pooled=True)
+    assert of_groups.mean("x", within=WITHIN, budget=cost)[0].code == "few_records"
+    with pytest.raises(InvalidArgument, match="too small"):
+        of_groups.mean("x", within=WITHIN, budget=cost.part(Fraction(1, 2)))

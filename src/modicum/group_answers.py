@@ -19,7 +19,7 @@ from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.guard import Guard
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import ApproxDP, Event
+from modicum.privacy.event import ApproxDP, Event, check_size
 from modicum.privacy.unit import Unit
 from modicum.publishing.plain import plain
 from modicum.release import TranscriptEntry
@@ -290,6 +290,7 @@ class _Answers:
 
         def fits(number: int, least: Fraction) -> None:
             for which, cost in row_costs(queries, unit.in_groups(number), {name: least}).items():
+                check_size(cost)
                 steps = queries[which].begin(cost)
                 next(steps)
                 steps.close()

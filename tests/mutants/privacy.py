@@ -570,4 +570,12 @@ FAULTS = (
         "np.where(np.abs(records) > 0, np.minimum(1, rule.across.limits[0] / np.abs(records)), 1)",
         "audit/test_pooled_persons.py",
     ),
+    Fault(
+        "refused-after-draws",
+        "What draws left of a cost is refused if it is small: an error that tells of them.",
+        "runtime/run.py:row_costs",
+        "if name not in parts:",
+        "if True:",
+        "test_pooled_groups.py",
+    ),
 )

@@ -43,4 +43,20 @@ FAULTS = (
         "bound(4 * alpha)",
         "publishing/test_report.py",
     ),
+    Fault(
+        "noise-beyond-floats",
+        "A mean whose noise is wider than the floats is not written as JSON.",
+        "statistics/mean.py:MeanErrorModel.to_dict",
+        "min(self.noise.variance**0.5 * self.lattice.step, float_info.max)",
+        "self.noise.variance**0.5 * self.lattice.step",
+        "test_json.py",
+    ),
+    Fault(
+        "shrunk-beyond-floats",
+        "Means of groups are not shrunk if the noise of one is wider than the floats: an error.",
+        "statistics/shrinkage.py:in_common",
+        "np.minimum(noise, _WIDEST)",
+        "noise",
+        "statistics/test_shrinkage.py",
+    ),
 )

@@ -448,8 +448,8 @@ FAULTS = (
         "shrunk-without-noise",
         "The noise of a mean that is shrunk is taken for half of what it is.",
         "statistics/pooled_law.py:PooledErrorModel.deviation",
-        "return noise / max(records, 1.0)",
-        "return 0.5 * noise / max(records, 1.0)",
+        "noise / max(records, 1.0)",
+        "0.5 * noise / max(records, 1.0)",
         "statistics/test_pooled.py",
     ),
     Fault(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -94,6 +95,17 @@ def test_a_release(table: Any, loud: None) -> None:
     for ask in (curator.sum, curator.mean):
         ask("x", within=(-10, 10), epsilon=1)
     assert curator.spent == mo.pure(2)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_sums_of_a_person_that_are_no_float(pooled: bool, loud: None) -> None:
+    """Twenty rows of 1.7e307 in a group, of a person with rows in others."""
+    x = np.append(np.full(20, 1.7e307), np.arange(40.0))
+    frame = pd.DataFrame({"who": [0] * 21 + [1] * 39, "g": ["a"] * 20 + ["b"] * 40, "x": x})
+    curator = mo.Curator(frame, unit=mo.unit_of("who"), budget=mo.pure(9), entropy=SeededEntropy(1))
+    groups = curator.group_by("g", keys=["a", "b"], pooled=pooled)
+    groups.mean("x", within=(-2e307, 2e307), epsilon=1)
+    assert curator.spent == mo.pure(1)
 
 
 class Streaming(StreamSource):

@@ -13,6 +13,7 @@ from modicum import query as ask
 from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
+from modicum.sources import expressions
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
 from modicum.sources.view import View
@@ -195,6 +196,41 @@ def test_what_says_whose_a_row_is_stays() -> None:
         curator.with_columns()
     with pytest.raises(mo.InvalidArgument, match="named columns"):
         mo.Curator([1.0, 2.0], budget=mo.pure(1)).where("x > 1")
+
+
+@pytest.mark.parametrize(
+    "unit", [mo.unit_of("a, b"), mo.unit_of("who", max_rows=1, order_by="a, b")], ids=str
+)
+def test_columns_of_keys_are_not_joined_to_one_that_says_whose_rows_are(unit) -> None:
+    """Or every group would be one person, who has all of its rows."""
+    when = pd.to_datetime(["2026-01-01", "2026-01-02"])
+    table = pd.DataFrame({"a": [1, 1], "b": ["x", "x"], "a, b": when, "who": ["p", "q"]})
+    curator = mo.Curator(table, unit=unit, budget=mo.approx(9, "1e-6"))
+    keys = [(1, "x")]
+    with pytest.raises(mo.InvalidArgument, match="rename it"):
+        curator.group_by("a", "b", keys=keys)
+    with pytest.raises(mo.InvalidArgument, match="rename it"):
+        curator.crosstab("a", "b", key_budget=mo.approx(1, "1e-6"), epsilon=1)
+    assert not curator.charges
+
+
+def test_how_a_column_lies_in_memory_does_not_show(monkeypatch) -> None:
+    """NumPy has other kernels for arrays that run backwards, which differ in the last bit."""
+    seen = []
+
+    def exp(x):
+        seen.append(x.strides)
+        return np.exp(x)
+
+    monkeypatch.setitem(expressions._OF_NUMBERS, "exp", (exp, 1, 1))
+    x = np.linspace(-9.0, 9.0, 1000)
+    found = []
+    for column in (x[::-1], x[::-1].copy()):
+        table = pd.DataFrame({"x": column}, copy=False)
+        view = view_of(open_source(table), View(None, (("y", "exp(x) ** 1.5 - exp(-x)"),)), Unit())
+        found += [chunk["y"].tobytes() for chunk in view.chunks(["y"])]
+    assert seen == [(8,)] * 4
+    assert found[0] == found[1]
 
 
 def test_all_views_charge_one_budget_and_are_told() -> None:

@@ -61,3 +61,11 @@ def test_the_unit_of_the_data_does_not_matter(unit: float) -> None:
     other, same = toward_all(values * unit, noise * unit, scatter * unit)
     assert other / unit == pytest.approx(towards)
     assert same == pytest.approx(weights)
+
+
+def test_noise_that_is_wider_than_the_floats_leaves_numbers() -> None:
+    values, noise = np.array([-1e307, 2e307, 1e307, 0.0]), np.array([1e300, 1e300, 1e308, np.inf])
+    with np.errstate(all="raise", under="ignore"):
+        towards, weights = toward_all(values, noise, np.zeros(4))
+    assert np.isfinite([towards, *weights]).all()
+    assert weights[0] > 0.99 > 0.5 > weights[3]

@@ -354,6 +354,16 @@ def test_bad_arguments_are_refused_and_cost_nothing(name) -> None:
     assert curator.spent.amount == 0
 
 
+def test_a_cost_that_is_too_small_is_refused_before_labels_are_drawn() -> None:
+    table = pd.DataFrame({"a": [1, 2] * 500, "b": ["x", "y"] * 500})
+    curator = mo.Curator(table, unit=mo.unit_of(rows=3), budget=mo.approx(1, "1e-6"))
+    keys = mo.approx("0.5", "1e-9")
+    for ask_for in (partial(curator.crosstab, "a", "b"), partial(curator.value_counts, "a")):
+        with pytest.raises(InvalidArgument, match="too small"):
+            ask_for(key_budget=keys, epsilon="1e-9")
+    assert not curator.charges
+
+
 def test_columns_of_persons_and_unknown_ones_are_refused() -> None:
     curator = curator_of(unit=mo.unit_of("person"))
     keys = {"region": ["N"], "person": [1]}

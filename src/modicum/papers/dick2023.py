@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from sys import float_info
 from typing import Any, Literal, Self
 
 from modicum.errors import InvalidArgument
@@ -391,7 +392,7 @@ class SubsetErrorModel(SizedByBounds):
             "clip": self.clip,
             "rank_target": self.target,
             "clipped_at_most": self.most_clipped(0.05),
-            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
+            "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
         }
 
 

@@ -175,14 +175,15 @@ def row_costs(
     """What each query costs one row, so that the unit spends the query's budget.
 
     ``parts`` are what is left of it, if something was drawn before. A budget too small for any
-    estimator is refused.
+    estimator is refused, but for what is left of one: draws would decide that, after the charge.
     """
     costs = {
         name: unit.per_row(each.allowance.part(parts.get(name, Fraction(1))))
         for name, each in queries.items()
     }
-    for event in costs.values():
-        check_size(event)
+    for name, event in costs.items():
+        if name not in parts:
+            check_size(event)
     return costs
 
 

@@ -402,9 +402,10 @@ class PersonGroups(GroupReader):
         """Make the records that are to be read, each kind once; return what each read is of."""
         made = [made_of(self._unit, ask) for ask in reads]
         self._sum(places_of(made))
-        for each in dict.fromkeys(made):
-            if each not in self._readers:
-                self._readers[each] = self._reader(each, entropy)
+        with suppress_warnings():  # sums of a person's values may be no float
+            for each in dict.fromkeys(made):
+                if each not in self._readers:
+                    self._readers[each] = self._reader(each, entropy)
         return made
 
     def chosen(self, entropy: Entropy) -> Integers:

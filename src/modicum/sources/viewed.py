@@ -38,6 +38,11 @@ def check_view(source: Source, view: View, unit: Unit) -> None:
             raise InvalidArgument(f"column {name!r} says whose the rows are: it stays as it is")
     for name in view.joined:
         source.check_label(name)
+    if view.joined and view.joint in {unit.column, unit.order_by}:
+        raise InvalidArgument(
+            f"column {view.joint!r} says whose the rows are, and {list(view.joined)} together "
+            "would have the same name: rename it"
+        )
     for expression in view.expressions:
         for leaf in expression.leaves:
             _check_leaf(source, leaf)
@@ -211,7 +216,8 @@ class _Asked:
     def _values(self, leaf: Leaf, key: str | Label, chunk: Chunk) -> Floats:
         values = chunk[key]
         if leaf.read == "number":
-            return values
+            # NumPy's exp, log and powers may differ in the last bit in arrays that run backwards.
+            return np.ascontiguousarray(values)
         if isinstance(key, str):  # whether a number is missing
             return np.where(np.isnan(values), 1.0, 0.0)
         if leaf.read == "missing":

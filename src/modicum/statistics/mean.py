@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from sys import float_info
 from typing import Literal
 
 from modicum.errors import InvalidArgument
@@ -327,7 +328,7 @@ class MeanErrorModel(Deviations, SizedByBounds):
             "rough_mean": self.lattice.value(self.rough),
             "noisy_deviation": self.lattice.value(self.deviation),
             "count": float(self.counted.value),
-            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
+            "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
             "clipped_at_most": self.outside.at_most(0.05),
         }
 

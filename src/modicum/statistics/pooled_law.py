@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +118,7 @@ class PooledErrorModel:
         width, share = self.hi - self.lo, self._share
         noise = math.sqrt(self.inside.noise.variance * (share**2 + (1 - share) ** 2))
         records = self.inside.count - math.sqrt(2 * self.inside.noise.variance) / width
-        return noise / max(records, 1.0) * self.lattice.step
+        return min(noise / max(records, 1.0) * self.lattice.step, float_info.max)
 
     @property
     def none_seen(self) -> bool:

@@ -28,6 +28,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from sys import float_info
 from typing import Any, Literal
 
 import numpy as np
@@ -217,10 +218,11 @@ def shrunk_persons(pool: PersonPool, estimates: Sequence[Any]) -> list[Any]:
     """[pooled.14] Return the estimates of all groups, shrunk: post-processing of releases."""
     models: list[PersonGroupErrorModel] = [each.error_model for each in estimates]
     rows = sum(max(model.weight_of_rows, 0.0) for model in models)
-    overall = pool.lattice.value(pool.centre)
-    noise = 0.0
+    overall, noise = pool.lattice.value(pool.centre), 0.0
     if rows > 0:
-        overall += sum(model.deviations for model in models) / rows
+        away = sum(model.total for model in models) / Fraction(rows)
+        steps = pool.centre + away * Fraction(pool.totals.step) / Fraction(pool.lattice.step)
+        overall = float(pool.lattice.inside(steps))
         noise = math.hypot(*(model.noise_of_sum for model in models)) / rows
     clear = [model for model in models if model.clear]
     towards, weights = overall, np.zeros(len(models))
@@ -300,11 +302,6 @@ class PersonGroupErrorModel:
         return self.rows * WEIGHTS.step
 
     @property
-    def deviations(self) -> float:
-        """The noisy sum of the deviations of all rows, in the unit of the data."""
-        return self.total * self.totals.step
-
-    @property
     def unshrunk(self) -> float:
         """[pooled.13] The mean before it was shrunk, as in [people.9]."""
         rows = Fraction(max(self.rows, 0)) * Fraction(WEIGHTS.step)
@@ -338,7 +335,8 @@ class PersonGroupErrorModel:
     @property
     def deviation(self) -> float:
         """[pooled.14] The standard deviation of the noise of the mean, as far as it is small."""
-        return self.noise_of_sum / max(self.weight_of_rows - self.noise_of_rows, 1.0)
+        deviation = self.noise_of_sum / max(self.weight_of_rows - self.noise_of_rows, 1.0)
+        return min(deviation, float_info.max)
 
     @property
     def own_noise(self) -> float:

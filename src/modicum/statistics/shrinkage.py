@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from modicum.statistics.pooled_law import Floats, PooledErrorModel
 
 _FEWEST = 3  # groups, of which two are needed for what they have in common
 _HALVINGS = 100
+_WIDEST = float_info.max / 4  # noise that is wider tells as little
 _NOTHING = 1e-30  # of the square of the largest number
 
 
@@ -71,7 +73,7 @@ def weights_of_own(common: float | Floats, noise: Floats) -> Floats:
     >>> weights_of_own(1.0, np.array([0.0, 1.0])).round(12).tolist()
     [1.0, 0.5]
     """
-    both = np.hypot(common, noise)
+    both = np.hypot(common, np.minimum(noise, _WIDEST))
     found: Floats = (common / np.maximum(both, np.finfo(float).tiny)) ** 2
     return found
 
@@ -84,6 +86,7 @@ def in_common(values: Floats, noise: Floats, scatter: Floats) -> tuple[float, fl
     >>> in_common(np.array([1.0, 3.0]), np.zeros(2), np.zeros(2))
     (2.0, 1.41421356...)
     """
+    noise = np.minimum(noise, _WIDEST)
     unit = max(float(np.abs(each).max()) for each in (values, noise, scatter)) or 1.0
     values, noise, scatter = values / unit, (noise / unit) ** 2, (scatter / unit) ** 2
     own = np.maximum(noise + scatter, _NOTHING)

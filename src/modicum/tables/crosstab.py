@@ -35,7 +35,7 @@ from modicum.privacy.split import Share
 from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate, TranscriptEntry
 from modicum.runtime.query import Query
-from modicum.runtime.run import Before, run
+from modicum.runtime.run import Before, row_costs, run
 from modicum.runtime.steps import Reads, Steps, draw
 from modicum.sources.groups import GroupReader, check_groups, reader_of_groups
 from modicum.sources.persons import together
@@ -247,6 +247,8 @@ def crosstab(
             "which the labels of each column are drawn"
         )
     query = (ask.count(budget=cost) if values is None else values).for_unit(guard.unit)
+    row_costs({"answer": query}, guard.unit)  # refuses a small cost before labels are drawn
+    joined = guard.viewing(View(None, (), by)) if len(by) > 1 else guard
     selection: tuple[TranscriptEntry, ...] = ()
     if keys is not None:
         chosen = checked_keys(keys, by, kinds)
@@ -257,9 +259,7 @@ def crosstab(
             guard.accountant.pending(both, "", None)  # it has to hold both
         chosen, selection = _drawn(guard, by, key_budget, max_groups)
         layout = _layout(by, chosen, kept)
-    if len(by) > 1:
-        guard = guard.viewing(View(None, (), by))
-    return _answered(guard, layout, selection, query, max_groups, ranked=ranked)
+    return _answered(joined, layout, selection, query, max_groups, ranked=ranked)
 
 
 def checked_columns(columns: Sequence[str]) -> Names:
