@@ -165,6 +165,7 @@ class Statistics:
         rho: Number | None = None,
         budget: Budget | None = None,
         step: float | None = None,
+        population: bool = False,
     ) -> ArrayRelease:
         """Release a linear regression of one column on others, with no bounds to guess.
 

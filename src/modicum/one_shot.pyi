@@ -695,6 +695,7 @@ def linear_regression(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    population: bool = False,
     where: str | None = None,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
@@ -725,6 +726,10 @@ def linear_regression(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted, for
+        the coefficients of least squares of the population that they come from, whatever the spread
+        of the residuals depends on. It takes at most 8 % of what the last step of the fit has.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
@@ -758,8 +763,8 @@ def linear_regression(
     columns whose spread is lost in the noise have slope 0, and ``release.status`` says so. With
     fewer rows, a fit is drawn from public lists by its squared residuals, each cut off at a public
     part of the released spread; then ``release.method`` is ``"listed fits"``, the code
-    ``"unseen"``, and intervals have no ends. Intervals are for least squares of these rows, and not
-    for a line that rows are drawn from.
+    ``"unseen"``, and intervals have no ends. ``interval()`` is for least squares of these rows, and
+    ``confidence_interval()``, with ``population=True``, for that of their population.
 
     Examples
     --------

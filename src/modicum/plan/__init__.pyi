@@ -682,6 +682,7 @@ def linear_regression(
     mean: float = 0.0,
     target_sd: float = 1.0,
     step: float | None = None,
+    population: bool = False,
     unit: Unit | None = None,
 ) -> Plan:
     """Plan a linear regression: the error, or the ε or the number of rows that an error needs.
@@ -702,6 +703,10 @@ def linear_regression(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted, for
+        the coefficients of least squares of the population that they come from, whatever the spread
+        of the residuals depends on. It takes at most 8 % of what the last step of the fit has.
     sd, correlation, mean
         As for :func:`modicum.plan.covariance`, of the explaining columns. The explained one depends
         on all of them alike.

@@ -84,13 +84,20 @@ class Squares:
             number * (square - width**2 / 8),
             2 * away * off,
         )
-        top = largest_variance(self.lo, self.hi, mean, off)
-        low = max(0.0, min(found - _AWAY * spread, top))
-        high = min(top, max(found + _AWAY * spread, spread))
-        nodes = low + (high - low) * (np.arange(_NODES) + 0.5) / _NODES
-        logs = -math.sqrt(2) * np.abs(nodes - found) / max(spread, 1e-300)
-        weights = np.exp(logs - logs.max())
-        return nodes, weights / weights.sum()
+        return likely_variances(found, spread, largest_variance(self.lo, self.hi, mean, off))
+
+
+def likely_variances(found: float, spread: float, top: float) -> tuple[Floats, Floats]:
+    """[population.3] What a variance of at most ``top`` may be, and how likely, by an estimate.
+
+    ``spread`` is the standard deviation of the estimate's noise.
+    """
+    low = max(0.0, min(found - _AWAY * spread, top))
+    high = min(top, max(found + _AWAY * spread, spread))
+    nodes = low + (high - low) * (np.arange(_NODES) + 0.5) / _NODES
+    logs = -math.sqrt(2) * np.abs(nodes - found) / max(spread, 1e-300)
+    weights = np.exp(logs - logs.max())
+    return nodes, weights / weights.sum()
 
 
 def largest_variance(lo: int, hi: int, mean: float, off: float) -> float:
