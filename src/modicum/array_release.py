@@ -271,7 +271,7 @@ class ArrayRelease(Record):
         find = getattr(self.error_model, "population_intervals", None)
         if not self.population or find is None:
             raise InvalidArgument(
-                f"this {self.statistic} has no confidence intervals for a population, which "
+                f"this {self.statistic} has no intervals for a population, which "
                 "linear_regression draws if it is asked for with population=True; interval() is "
                 "for the data at hand"
             )

@@ -397,7 +397,12 @@ class RegressionErrorModel(OfMoments):
         return self._at(_step(products, np.array(gradient.sums)))
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """Intervals for the least-squares fit of all rows to the columns that were kept."""
+        """Intervals for the least-squares fit of all rows to the columns that were kept.
+
+        Where they stand beside those for a population, errors are added in the same way.
+        """
+        if self.squares is not None:
+            return self._added(level, tail, population=False)
         if self.gradient is None:
             free = np.full(len(self.moments.labels), np.inf)
             return Intervals(-free, free)
@@ -463,10 +468,11 @@ class RegressionErrorModel(OfMoments):
         )
 
     def population_intervals(self, level: float, tail: float | None) -> Intervals:
-        """[regression.11] Intervals for the coefficients of least squares of the population.
+        """[regression.11] Intervals for the coefficients of least squares of the population."""
+        return self._added(level, tail, population=True)
 
-        They hold those for the rows at hand, which add bounds and not laws.
-        """
+    def _added(self, level: float, tail: float | None, *, population: bool) -> Intervals:
+        """[regression.11] Intervals from the sums of errors, whose laws are added."""
         widths, chance = np.full(len(self.moments.labels), np.inf), 1 - level
         found = None
         if self.squares is not None:
@@ -476,27 +482,31 @@ class RegressionErrorModel(OfMoments):
         places = np.flatnonzero(np.append(True, self.rough.kept)).tolist()
         side = chance * (1 - sum(_SPENT)) / (2 * len(places))
         for place in places:
-            widths[place] = self._reach(place, found, tail).bound(side)
-        rows = self.intervals(level, tail)
+            widths[place] = self._reach(place, found, tail, population=population).bound(side)
+        center = self.coefficients
         low, high = found.middle - widths, found.middle + widths
-        return Intervals(np.minimum(low, rows.lower), np.maximum(high, rows.upper))
+        return Intervals(np.minimum(low, center), np.maximum(high, center))
 
-    def _reach(self, place: int, found: _Bounded, tail: float | None) -> Reach:
-        """[regression.11] What a coefficient is off by from that of the population, as laws.
+    def _reach(self, place: int, found: _Bounded, tail: float | None, *, population: bool) -> Reach:
+        """[regression.11] What a coefficient is off by, as laws: noise, sampling, clipping.
 
         What the products lack is taken at its bound where it is not small.
         """
         _, _, gradient = self._refined
-        assert self.squares is not None
-        norm = self.moments.norm
-        sampled = self.squares.part(place, float(found.sampled[place]), self.moments.count)
-        balls = len(gradient.sums) if gradient.power == 2 else 1
-        parts = (*noise_parts(float(found.deviations[place]), norm, balls), sampled)
+        norm, balls = self.moments.norm, len(gradient.sums) if gradient.power == 2 else 1
+        parts = noise_parts(float(found.deviations[place]), norm, balls)
+        if population:
+            assert self.squares is not None
+            unit, rows = float(found.sampled[place]), self.moments.count
+            parts = (*parts, self.squares.part(place, unit, rows))
         if tail is None:
             return Reach(parts)
         each = float(found.reach[place]) * gradient.radius / (tail - 1)
-        parts = (*parts, *noise_parts(each * gradient.outside_sampled, norm, 1))
-        more = each * max(gradient.outside, 0)
+        number = gradient.outside_sampled if population else gradient.outside_deviation
+        parts, more = (
+            (*parts, *noise_parts(each * number, norm, 1)),
+            each * max(gradient.outside, 0),
+        )
         if found.missing >= 1:
             return Reach(parts, more + float(found.far[place]))
         lost, deviation = (part * float(found.lack[place]) for part in found.lost)

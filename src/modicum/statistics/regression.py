@@ -146,12 +146,12 @@ def linear_regression(
             raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
         names = column_names((*names.names, target))
     lattice = chosen_squared_range(within, step, "a regression")
-    options = SampledRows() if checked_population(population) else NoOption()
+    options = OfPopulation() if checked_population(population) else NoOption()
     return moments_of(LINEAR_REGRESSION, names, lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)
-class SampledRows(NoOption):
+class OfPopulation(NoOption):
     """The rows are a sample, and their population is asked about."""
 
     population: ClassVar[bool] = True
@@ -339,7 +339,7 @@ def _words(listed: Integers, chosen: int) -> str:
 LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
     "linear_regression",
     "moments",
-    (NoOption(), SampledRows()),
+    (NoOption(), OfPopulation()),
     "moments",
     "linear regression of a column on others, with intervals",
     lambda columns, lattice, event, options: noisy_regression(
