@@ -340,6 +340,22 @@ FAULTS = (
         "statistics/test_population.py",
     ),
     Fault(
+        "population-margins",
+        "Ranks of samples at several quantiles hold one by one, and not all at once.",
+        "statistics/population.py:sample_margins",
+        "chance / (2 * len(qs))",
+        "chance / 2",
+        "statistics/test_population_quantiles.py",
+    ),
+    Fault(
+        "population-several-ranks",
+        "Ends for several quantiles of a population are 70 % nearer than samples are off.",
+        "statistics/quantiles.py:QuantilesErrorModel.population_intervals",
+        "(q - Fraction(low / least), q + Fraction(high / least))",
+        "(q - Fraction(0.3 * low / least), q + Fraction(0.3 * high / least))",
+        "statistics/test_population_quantiles.py",
+    ),
+    Fault(
         "population-sampling",
         "The sampling error of a mean is 30 % too small.",
         "statistics/population.py:sampled",

@@ -1270,6 +1270,7 @@ def quantiles(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[ArrayRelease]:
     """Ask for several quantiles of a column at once, with no bounds to guess.
 
@@ -1300,6 +1301,10 @@ def quantiles(
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
         points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
         nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
+    population : bool
+        Whether the rows are a random sample: some of the edges are then placed so far out that
+        ``release.confidence_interval()`` holds the quantiles of the population that they come from
+        too, all at once. It takes two quantiles or more, a ``level``, and nothing of the cost.
 
     Returns
     -------
