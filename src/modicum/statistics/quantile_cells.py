@@ -32,8 +32,8 @@ from modicum.statistics.quantile_ranks import (
 
 # Standard deviations by which edges are further than noise asks; the last is as far as may be.
 MARGINS = (0.5, 1.6, 4.0, 30.0, math.inf)
-_SAMPLE_MARGINS = (0.5, 1.6, 0.5, 1.6, math.inf)  # where a population is asked about,
-_SAMPLED = (0.0, 0.0, 1.03, 1.15, 0.0)  # and as many times its ranks: densities are not even
+_SAMPLE_MARGINS = (1.0, 0.8, 3.0, 30.0, math.inf)  # where a population is asked about,
+_SAMPLED = (0.0, 1.05, 1.4, 4.0, 0.0)  # and as many times its ranks: densities are not even
 _NONE, _EMPTY = 3.0, 3  # deviations that the count of an empty cell has, and how many are a gap
 STRAY = 4.0  # standard deviations of a number of records that are not by chance
 SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
@@ -158,8 +158,8 @@ class CellCounts:
         lower, upper = np.full(len(ranks), lattice.lo), np.full(len(ranks), lattice.hi)
         each = alpha / (2 * len(ranks))
         for i, ((low, high), point) in enumerate(zip(ranks, points, strict=True)):
-            below = self._beyond(low, i, point, -1, each) if low > 0 else None
-            above = self._beyond(high, i, point, 1, each) if high < 1 else None
+            below = self._beyond(low, i, point, -1, each) if float(low) > 0 else None
+            above = self._beyond(high, i, point, 1, each) if float(high) < 1 else None
             if below is not None:
                 edge = min(self.edges[below], point)
                 lower[i] = max(lattice.lo, (edge - 0.5) * lattice.step)
@@ -389,8 +389,8 @@ def edges_around(
     """[quantiles.16] Place edges around each place, so far that counts will tell them beyond.
 
     ``variances`` are those of the ranks of the points, and ``noise`` is that of the counts. None is
-    beyond the middle between two places; there are several. Two edges on each side are beyond what
-    is ``sampled``.
+    beyond the middle between two places; there are several. All but the first on each side are
+    beyond what is ``sampled``.
     """
     values = [at.value for at in places]
     middles = [(a + b + 1) // 2 for a, b in pairwise(values)]
@@ -434,12 +434,12 @@ def _steps(
     """Return distances of the edges on one side, the nearest first.
 
     The nearest edge is mostly sure, the next one nearly always; ``variance`` is that of the rank at
-    their centre. The two after them are so beyond ranks that are ``sampled``, with that chance.
+    their centre. All but the first are so beyond ranks that are ``sampled``, with that chance.
     """
     sure, margins, more = law.sure(side, alpha), MARGINS, (0.0,) * SIDE
     if sampled is not None:
         further, chance = sampled
-        sure = (*sure[:2], *law.sure(side, chance)[2:])
+        sure = (sure[0], *law.sure(side, chance)[1:])
         margins, more = _SAMPLE_MARGINS, tuple(part * further for part in _SAMPLED)
     ranks = [
         rank + margin * math.sqrt(law.variance(cells) + variance + 1) + beyond

@@ -240,11 +240,16 @@ class QuantilesErrorModel:
         least = self.rows.least(number)
         ranks = [(Fraction(0), Fraction(1))] * len(self.qs)
         if least >= 1:
+            margins = sample_margins(self.qs, least, sampled)
+            shares = [(Fraction(low / least), Fraction(high / least)) for low, high in margins]
+            # Less than a row beyond is none.
+            outer = [(q - low, q + high) for q, (low, high) in zip(self.qs, shares, strict=True)]
             ranks = [
-                (q - Fraction(low / least), q + Fraction(high / least))
-                for q, (low, high) in zip(
-                    self.qs, sample_margins(self.qs, least, sampled), strict=True
+                (
+                    low if low * least >= 1 else Fraction(0),
+                    high if (1 - high) * least >= 1 else Fraction(1),
                 )
+                for low, high in outer
             ]
         return self.counted.population_intervals(self.lattice, ranks, self.points, noise)
 

@@ -115,7 +115,8 @@ def refined_fit(
         sums, squared = yield from read_both(scaled.ask(GradientSums(last)), scaled.ask(asked))
         width, ratio = len(view.directions) + 1, BOUND * view.gain / (last.gain * _TYPICAL)
         typical = scaled.count * ROOT**2 / (ratio * width ** (1 / view.power)) ** 2
-        squares = yield from draw_squares(split, squared.totals, asked, typical)
+        rate = float(split.share(_LAST_RADIUS).range), float(_FEW_OUTSIDE)
+        squares = yield from draw_squares(split, squared.totals, asked, typical, rate)
     else:
         sums = yield from read(scaled.ask(GradientSums(last)))
     pull, deviation = yield from _gradients(split, sums.totals, last, split.rest(), "")
@@ -284,6 +285,7 @@ _CHANCE_HEAVY, _MUCH, _LEAST_INDEX = (
     1.2,
 )  # times as many as a power law from a typical gradient on has
 _CHANCES = 0.7, 0.1, 0.2  # of a miss: noise, number outside, products lost
+_CHANCE_FEWER = 0.05  # that fewer gradients are beyond the radius than an index is told by
 _SPENT = 0.02, 0.02, 0.08  # the same, on what is bounded and not added as a law
 
 
@@ -514,14 +516,20 @@ class RegressionErrorModel(OfMoments):
 
     def tail_index(self, _level: float) -> float:
         """[regression.8] The index assumed by default: 3, or what the gradients beyond refute."""
-        if self.gradient is None or not self._heavy(USUAL):
+        if self.gradient is None:
             return USUAL
-        view, _, gradient = self._refined
+        most, (view, _, gradient) = USUAL, self._refined
+        if self.squares is not None:  # [regression.12]
+            times = noise_quantile(self.moments.norm, _CHANCE_FEWER)
+            beyond = gradient.outside - times * gradient.outside_deviation
+            most = self.squares.index(beyond, USUAL)
+        if not self._heavy(USUAL):
+            return most
         times = noise_quantile(self.moments.norm, _CHANCE_HEAVY)
-        most = gradient.outside + times * gradient.outside_deviation
+        beyond = gradient.outside + times * gradient.outside_deviation
         ratio = gradient.radius * view.gain / _TYPICAL
-        index = math.log(self.moments.count / most) / math.log(ratio)
-        return max(index, _LEAST_INDEX)
+        index = math.log(self.moments.count / beyond) / math.log(ratio)
+        return min(most, max(index, _LEAST_INDEX))
 
     def status(self) -> Status:
         """Say of the rows that are far from the fit, and whether noise leaves no bounds."""
