@@ -217,7 +217,7 @@ def test_more_gradients_beyond_than_an_index_leaves_likely_lower_it() -> None:
     more = replace(model, gradient=replace(model.gradient, outside=260))
     assert 1.1 <= more.tail_index(0.95) < model.tail_index(0.95) == 3
     assert more.status().code == "heavy_tail"
-    assert replace(more, squares=None).tail_index(0.95) == 3
+    assert more.tail_index(0.95) < replace(more, squares=None).tail_index(0.95)
 
 
 def test_the_squares_take_little_of_the_last_gradients() -> None:
