@@ -444,6 +444,6 @@ STATISTICS = (
             truth=_true_quantiles,
             shown={"q": "qs"},
         ),
-        error_model=(QuantilesErrorModel, CellCounts, PlaceCounts, Counted, NoisyTerm),
+        error_model=(QuantilesErrorModel, CellCounts, PlaceCounts),
     ),
 )
