@@ -122,7 +122,7 @@ FULL = Effort(
         Case(50_000, 10, "ρ = 0.5"),
     ),
     releases=160,
-    fewer=80,
+    fewer=40,
 )
 QUICK = Effort(everywhere=(Case(20_000, 1, "ρ = 0.5"),), some=(), releases=4)
 _SOME = ("normal", "unequal variances")

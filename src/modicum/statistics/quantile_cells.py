@@ -33,7 +33,7 @@ from modicum.statistics.quantile_ranks import (
 # Standard deviations by which edges are further than noise asks; the last is as far as may be.
 MARGINS = (0.5, 1.6, 4.0, 30.0, math.inf)
 _SAMPLE_MARGINS = (1.0, 0.8, 3.0, 30.0, math.inf)  # where a population is asked about,
-_SAMPLED = (0.0, 1.05, 1.4, 4.0, 0.0)  # and as many times its ranks: densities are not even
+_SAMPLED = (0.0, 1.05, 1.4, 8.0, 0.0)  # and as many times its ranks: densities are not even
 _NONE, _EMPTY = 3.0, 3  # deviations that the count of an empty cell has, and how many are a gap
 STRAY = 4.0  # standard deviations of a number of records that are not by chance
 SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
