@@ -1,9 +1,9 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
-tails, real, population, spread, locations, robust, smooth, vectors, moments, slopes, components,
-speed, growth, groups, small-groups, person-groups, crosstab, describe, bulk, ledger, local,
-shuffle, peers, spark and all.
+tails, real, population, population-quantiles, population-slopes, spread, locations, robust,
+smooth, vectors, moments, slopes, components, speed, growth, groups, small-groups, person-groups,
+crosstab, describe, bulk, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -36,6 +36,8 @@ from benchmarks import (
     people,
     person_groups,
     population,
+    population_quantiles,
+    population_slopes,
     quantiles,
     real,
     robust,
@@ -82,6 +84,12 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "real": lambda quick: real.real(real.QUICK if quick else real.FULL),
     "population": lambda quick: population.population(
         population.QUICK if quick else population.FULL
+    ),
+    "population-quantiles": lambda quick: population_quantiles.population_quantiles(
+        population_quantiles.QUICK if quick else population_quantiles.FULL
+    ),
+    "population-slopes": lambda quick: population_slopes.population_slopes(
+        population_slopes.QUICK if quick else population_slopes.FULL
     ),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
     "locations": lambda quick: locations.locations(locations.QUICK if quick else locations.FULL),

@@ -38,6 +38,12 @@ KINDS = {
     "number": lambda c: c.mean("x", epsilon=1),
     "view": lambda c: c.where("sex == 'f'").count(epsilon=1),
     "population": lambda c: c.mean("x", population=True, epsilon=1),
+    "quantiles of a population": lambda c: c.quantiles(
+        "x", q=[0.2, 0.8], population=True, epsilon=1
+    ),
+    "slopes of a population": lambda c: c.linear_regression(
+        ["who"], target="x", population=True, epsilon=4
+    ),
     "together": lambda c: c.release(
         mean=mo.query.mean("x", epsilon=1),
         spread=mo.query.quantiles("x", q=[0.2, 0.8], epsilon=1),

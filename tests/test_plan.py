@@ -485,7 +485,8 @@ def test_the_order_of_arguments_is_that_of_the_question_about_what_is_guessed_an
     given = ["n", "epsilon", "rho", "budget", "error"]
     ordered = ["q", "within", "sd", *given, "shape", "mean", "step", "level", "population", "unit"]
     assert list(inspect.signature(plan.quantile).parameters) == ordered
-    ordered = ["within", "sd", "r2", *given, "correlation", "mean", "target_sd", "step", "unit"]
+    ordered = ["within", "sd", "r2", *given, "correlation", "mean", "target_sd", "step"]
+    ordered += ["population", "unit"]
     assert list(inspect.signature(plan.linear_regression).parameters) == ordered
     assert inspect.signature(plan.sum).parameters["n"].default is inspect.Parameter.empty
 

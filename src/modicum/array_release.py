@@ -21,7 +21,7 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import DRAWS, AnswerRows
 from modicum.publishing.native import native_table
-from modicum.release import Estimate, Record, sealed
+from modicum.release import Estimate, Record, check_sample, chosen_interval, sealed
 from modicum.status import Status
 
 _SHOWN = 30  # components or groups on the summary
@@ -226,7 +226,54 @@ class ArrayRelease(Record):
         """
         check_confidence(level, tail)
         assumed = assumed_tail(self.error_model, level, tail)
-        lower, upper = self.error_model.intervals(level, assumed)
+        return self._ends(self.error_model.intervals(level, assumed))
+
+    def confidence_interval(self, level: float = 0.95, tail: Tail = "auto") -> Intervals:
+        """Intervals for the population of which the rows are a random sample, all at once.
+
+        They cover the sampling error, and what :meth:`interval` covers. Both are computed from
+        released quantities only, at no cost.
+
+        Parameters
+        ----------
+        level : float
+            Confidence over the sample and the mechanism's randomness that all intervals hold, in
+            (0, 1).
+        tail : float, "auto" or None
+            As for :meth:`interval`.
+
+        Returns
+        -------
+        Intervals
+            As of :meth:`interval`.
+
+        Raises
+        ------
+        InvalidArgument
+            If they were not bought by ``population=True``; if a person may own several rows; or if
+            an argument is out of range.
+
+        Examples
+        --------
+        >>> import numpy as np, modicum
+        >>> x = np.random.default_rng(1).normal([3, 50], [1, 9], size=(20_000, 2))
+        >>> fit = modicum.linear_regression(x, within=(-1e6, 1e6), epsilon=1, population=True)
+        >>> bool((fit.confidence_interval().width > 0).all())
+        True
+        """
+        check_confidence(level, tail)
+        check_sample(self)
+        find = getattr(self.error_model, "population_intervals", None)
+        if not self.population or find is None:
+            raise InvalidArgument(
+                f"this {self.statistic} has no intervals for a population, which "
+                "linear_regression draws if it is asked for with population=True; interval() is "
+                "for the data at hand"
+            )
+        return self._ends(find(level, assumed_tail(self.error_model, level, tail)))
+
+    def _ends(self, intervals: Intervals) -> Intervals:
+        lower, upper = intervals
         return Intervals(
             self._shaped(np.maximum(lower, -_LARGEST)), self._shaped(np.minimum(upper, _LARGEST))
         )
@@ -261,9 +308,10 @@ class ArrayRelease(Record):
     def frame(self) -> Any:
         """Return a table with a row for each component: its labels, value, lower and upper.
 
-        The interval is that of 95 %. It is a table of the library that the data came in: pandas,
-        Polars or PyArrow (for DuckDB PyArrow, or pandas). Data of any other kind get a list of
-        dicts.
+        The interval is that of 95 %; if one for the population was bought, its ends are in the
+        columns ``confidence_lower`` and ``confidence_upper``. It is a table of the library that the
+        data came in: pandas, Polars or PyArrow (for DuckDB PyArrow, or pandas). Data of any other
+        kind get a list of dicts.
 
         Examples
         --------
@@ -272,7 +320,7 @@ class ArrayRelease(Record):
         >>> [*ages.frame()[0]]
         ['left', 'right', 'value', 'lower', 'upper']
         """
-        return native_table(self.columns(), self.engine)
+        return native_table(self.columns() | self._of_population(), self.engine)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
         """Write a table of all components with intervals: what ``print(release)`` shows.
@@ -288,18 +336,25 @@ class ArrayRelease(Record):
         ends = f"{100 * level:g} % interval{', simultaneous' if several else ''}"
         apart = self._apart and tail is not None
         noise = self.noise(level).ravel().tolist() if apart else ()
-        rows = [(*names, "value", *(["noise"] if apart else []), ends)]
+        drawn = [*self._of_population(level, tail).values()]
+        rows = [(*names, "value", *["noise"] * apart, ends, *["population"] * bool(drawn))]
         for i in range(min(len(self.numbers), _SHOWN)):
             value, lower, upper = (columns[name][i] for name in ("value", "lower", "upper"))
             labels = [written_label(columns[name][i]) for name in names]
             by_noise = [f"± {written_end(noise[i], digits=3)}"] if apart else []
-            both = f"[{written_end(lower)}, {written_end(upper)}]"
-            rows.append((*labels, f"{value:,.6g}", *by_noise, both))
-        wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+            both = [f"[{written_end(lower)}, {written_end(upper)}]"]
+            if drawn:
+                both.append(f"[{', '.join(written_end(each[i]) for each in drawn)}]")
+            rows.append((*labels, f"{value:,.6g}", *by_noise, *both))
+        wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+        first = len(rows[0]) - 1 - bool(drawn)  # intervals stand to the left
         lines = self._head(f"{len(self.numbers)} number{'s' * several}")
-        for *cells, interval in rows:
-            parts = [f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)]
-            lines.append("  " + "  ".join([*parts, interval]))
+        for row in rows:
+            cells = [
+                f"{cell:{'>' if place < first else '<'}{width}}"
+                for place, (cell, width) in enumerate(zip(row, wide, strict=True))
+            ]
+            lines.append(f"  {'  '.join(cells)}".rstrip())
         if len(self.numbers) > _SHOWN:
             lines.append(f"  and {len(self.numbers) - _SHOWN} more: frame() has all")
         if self.error_model.condition:
@@ -312,6 +367,7 @@ class ArrayRelease(Record):
         ``values``, ``lower`` and ``upper`` are nested lists of one shape; ``axes`` is a list of
         objects, each from the name of a column to its labels. Where the summary shows the part of
         noise, ``noise`` is one more such list, as of :meth:`noise`; null stands for infinite.
+        ``confidence_lower`` and ``confidence_upper`` are for the population, if they were bought.
         """
         lower, upper = self.interval()
         answer: dict[str, object] = {
@@ -327,21 +383,26 @@ class ArrayRelease(Record):
             half = self.noise().astype(object)
             half[half == np.inf] = None
             answer["noise"] = half.tolist()
+        if self.population:
+            below, above = self.confidence_interval()
+            answer |= {"confidence_lower": below.tolist(), "confidence_upper": above.tolist()}
         return self._facts("modicum.array/2", answer)
 
     def terms(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> dict[str, object]:
-        if population:
-            raise InvalidArgument(f"a {self.statistic} has no intervals for a population")
         several = {"interval_simultaneous": len(self.numbers) > 1}
-        return Record.terms(self, level, tail) | several
+        return Record.terms(self, level, tail, population=population) | several
 
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> AnswerRows:
         terms = self.terms(level, tail, population=population)
-        columns = self.columns(level, tail)
+        columns = self.columns(level, tail, population=population)
+        if self.population and not population:
+            ends = self.confidence_interval(level, tail)
+            pairs = zip(*(each.ravel().tolist() for each in ends), strict=True)
+            terms["confidence_interval"] = [*map(list, pairs)]
         value, lower, upper = (columns.pop(name) for name in ("value", "lower", "upper"))
         return AnswerRows(
             self._title,
@@ -408,20 +469,24 @@ class ArrayRelease(Record):
         """Whether the allowance is often so much more than the noise that both are shown."""
         return bool(getattr(self.error_model, "noise_apart", False))
 
-    def columns(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, list[Any]]:
+    def columns(
+        self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
+    ) -> dict[str, list[Any]]:
         """Return the labels of every component, in C order, its value and its interval.
 
         Parameters
         ----------
         level, tail
             As for :meth:`interval`.
+        population : bool
+            Whether the intervals are those for the population.
 
         Returns
         -------
         dict of str to list
             A column of each kind of label, ``value``, ``lower`` and ``upper``.
         """
-        lower, upper = self.interval(level, tail)
+        lower, upper = chosen_interval(self, level, tail, population=population)
         columns: dict[str, list[Any]] = {}
         places = list(product(*(range(size) for size in self.shape)))
         for number, axis in enumerate(self.axes):
@@ -429,6 +494,14 @@ class ArrayRelease(Record):
                 columns[name] = [labels[place[number]] for place in places]
         ends = {"lower": lower.ravel().tolist(), "upper": upper.ravel().tolist()}
         return columns | {"value": list(self.numbers)} | ends
+
+    def _of_population(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, list[float]]:
+        """Ends of intervals for the population, if they were bought."""
+        if not self.population:
+            return {}
+        lower, upper = self.confidence_interval(level, tail)
+        ends = {"confidence_lower": lower, "confidence_upper": upper}
+        return {name: each.ravel().tolist() for name, each in ends.items()}
 
     def _shaped(self, numbers: Floats) -> Floats:
         if numbers.size != prod(self.shape):

@@ -442,7 +442,7 @@ class GroupedArrayRelease(Groups[ArrayRelease]):
         rows: list[tuple[Any, ...]] = []
         for key in keys:
             each = self.releases[key]
-            columns = each.columns(level, tail)
+            columns = each.columns(level, tail, population=population)
             names = [name for name in columns if name not in {"value", "lower", "upper"}]
             ordered = (columns[name] for name in (*names, "value", "lower", "upper"))
             rows += [(key, *row, each.usable) for row in zip(*ordered, strict=True)]

@@ -165,6 +165,7 @@ class Statistics:
         rho: Number | None = None,
         budget: Budget | None = None,
         step: float | None = None,
+        population: bool = False,
     ) -> ArrayRelease:
         """Release a linear regression of one column on others, with no bounds to guess.
 
@@ -333,6 +334,7 @@ class Statistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> ArrayRelease:
         """Release several quantiles of a column at once, with no bounds to guess.
 
@@ -708,6 +710,7 @@ class GroupStatistics:
         budget: Budget | None = None,
         step: float | None = None,
         level: float | None = 0.95,
+        population: bool = False,
     ) -> GroupedArrayRelease:
         """Release several quantiles of a column at once, with no bounds to guess.
 

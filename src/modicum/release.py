@@ -618,7 +618,7 @@ class Release(Record):
         return self.summary()
 
 
-def chosen_interval(release: Release, level: float, tail: Tail, *, population: bool) -> Interval:
+def chosen_interval(release: Any, level: float, tail: Tail, *, population: bool) -> Any:
     """The interval for the data at hand, or for the population."""
     interval = release.confidence_interval if population else release.interval
     return interval(level, tail)
@@ -631,7 +631,7 @@ def law_of(release: Release, alpha: float, tail: Tail, *, population: bool) -> A
     return make and make(alpha, assumed, population=population)
 
 
-def check_sample(release: Release) -> None:
+def check_sample(release: Record) -> None:
     """Refuse a release whose records are no random sample."""
     if release.unit.rows > 1 or release.unit.whole:
         raise InvalidArgument(

@@ -443,16 +443,21 @@ def test_the_joint_law_of_quantiles_keeps_its_claim(cost) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cost", "copies", "used"), [({"epsilon": 1}, 60, 0.93), ({"rho": "0.5"}, 18, 0.6)]
+    ("cost", "copies", "used", "option"),
+    [
+        ({"epsilon": 1}, 60, 0.93, 2),
+        ({"rho": "0.5"}, 18, 0.6, 2),
+        ({"epsilon": 1}, 60, 0.93, 3),  # edges for a population
+    ],
 )
-def test_counts_of_cells_around_quantiles_keep_their_claim(cost, copies, used) -> None:
+def test_counts_of_cells_around_quantiles_keep_their_claim(cost, copies, used, option) -> None:
     """A noisy number of records that is plenty: counts between the points, then around them.
 
     The first counts see the quantiles at the points, or some records above them, or far away.
     """
     query = ask.quantiles(q=[0.25, 0.6], **NARROW, **cost)
     row = find_row(query.statistic, query.method)
-    query = row.query(None, query.lattice, query.budget, row.options[2])  # no parts
+    query = row.query(None, query.lattice, query.budget, row.options[option])  # no parts
     many = tuple(range(-8, 9)) * copies
     rows = len(many)
     pairs = [((), (1,)), *((many, (*many, x)) for x in (-3, 1, 8))]

@@ -36,6 +36,12 @@ def test_statistics_of_named_columns(people, capsys) -> None:
     found = json.loads(capsys.readouterr().out)
     assert found["axes"] == [{"term": ["intercept", "age", "height"]}]
     assert found["values"][2] == pytest.approx(0.9, abs=0.3)
+    assert "confidence_lower" not in found
+    assert main([*words, "--population", "--json", "--level", "0.8"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["confidence_lower"][2] < found["lower"][2]
+    assert main([*words, "--population"]) == 0
+    assert "population" in capsys.readouterr().out.splitlines()[1]
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,14 @@ FAULTS = (
         "summaries/test_gradients.py audit/test_refined_fit.py",
     ),
     Fault(
+        "squares-of-long-rows-counted",
+        "A row whose squares add up to more than it may counts.",
+        f"{_GRADIENTS}:GradientSquares.squares",
+        "        squares[squares.sum(axis=1) > self.most] = 0\n",
+        "",
+        "summaries/test_gradients.py",
+    ),
+    Fault(
         "losses-of-rows-not-capped",
         "What a row that was shrunk has lost counts whole.",
         f"{_GRADIENTS}:ProductSums.lost",

@@ -12,8 +12,10 @@ from modicum.summaries.gradients import (
     LONGEST,
     PARTS,
     REACH,
+    ROOT,
     WHOLE,
     GradientCounts,
+    GradientSquares,
     GradientSums,
     GradientView,
     ProductSums,
@@ -98,6 +100,44 @@ def test_no_clipped_gradient_exceeds_the_bound(power, gain) -> None:
         assert cosines == pytest.approx(np.linalg.norm(clipped[~inside], axis=1), rel=1e-4)
 
 
+WAYS = ((4096, 0, 0), (-2000, 2500, 2500), (0, 4000, -800))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_squares_are_those_of_clipped_gradients_along_ways(power) -> None:
+    at = view(power, 2.0**24)
+    asked = GradientSquares.along(at, WAYS)
+    clipped = GradientSums(at).clipped(at.gradients(quantised(X)))
+    expected = []
+    for way in WAYS:
+        along = [
+            Fraction(sum(a * b for a, b in zip(way, row, strict=True)), 1 << 23)
+            for row in clipped.tolist()
+        ]
+        expected.append(sum(math.floor(abs(each)) ** 2 for each in along))
+    found = reduce(asked, [X])
+    assert found.totals == tuple(expected)
+    assert min(found.totals) > ROOT**2
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("ways", [WAYS, ((4096, 0, 0),) * 5, ((0, 2896, 2896), (0, 2896, -2896))])
+def test_squares_of_a_row_add_up_to_no_more_than_they_may(power, ways) -> None:
+    """Some rows come near, so a smaller bound would be wrong; beyond it a row is left out."""
+    asked = GradientSquares.along(view(power, 2.0**40), ways)
+    sums = [sum(reduce(asked, [row[None, :]]).totals) for row in X]
+    # The longest direction of all, which rows of the data need not have.
+    table = np.ldexp(np.array(ways, dtype=float), -12)
+    value, way = (each[..., -1] for each in np.linalg.eigh(table.T @ table))
+    longest = np.trunc(way * (BOUND - 2)).astype(np.int64)[None, :]
+    scaled = np.array(ways, dtype=float).T * 2.0**-12 * (ROOT / BOUND)
+    sums.append(int(asked.squares(longest, scaled).sum()))
+    assert max(sums) <= asked.most
+    assert max(sums) > 0.99 * asked.most
+    assert asked.most == pytest.approx(value * ROOT**2, rel=1e-6)
+    assert asked.squares(2 * longest, scaled).sum() == 0
+
+
 @pytest.mark.parametrize("power", [1, 2])
 def test_counts_are_by_definition(power) -> None:
     radii = (50, 400, 3000, 10**5)
@@ -161,6 +201,7 @@ def test_sums_do_not_depend_on_order_or_blocks(power, monkeypatch) -> None:
     asked = (
         (GradientCounts(at, (100, 1000, 10**6)), RowTotals),
         (GradientSums(at), RowTotals),
+        (GradientSquares.along(at, WAYS), RowTotals),
         (product_sums(power, 6 * WHOLE**2), ProductTotals),
     )
     for reduction, kind in asked:

@@ -440,6 +440,9 @@ def _interval(release: Release | ArrayRelease, level: float, tail: Tail) -> dict
     }
     if isinstance(release, ArrayRelease):
         ends = release.interval(level, tail)
+        if release.population:
+            below, above = release.confidence_interval(level, tail)
+            said |= {"confidence_lower": below.tolist(), "confidence_upper": above.tolist()}
         return {"lower": ends.lower.tolist(), "upper": ends.upper.tolist(), **said}
     if release.population:
         said["confidence_interval"] = list(release.confidence_interval(level, tail))

@@ -682,6 +682,7 @@ def linear_regression(
     mean: float = 0.0,
     target_sd: float = 1.0,
     step: float | None = None,
+    population: bool = False,
     unit: Unit | None = None,
 ) -> Plan:
     """Plan a linear regression: the error, or the ε or the number of rows that an error needs.
@@ -702,6 +703,10 @@ def linear_regression(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted, for
+        the coefficients of least squares of the population that they come from, whatever the spread
+        of the residuals depends on. It takes at most 8 % of what the last step of the fit has.
     sd, correlation, mean
         As for :func:`modicum.plan.covariance`, of the explaining columns. The explained one depends
         on all of them alike.
@@ -1423,6 +1428,7 @@ def quantiles(
     mean: float | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
     rows_each: float | None = None,
     unit: Unit | None = None,
 ) -> Plan:
@@ -1448,6 +1454,10 @@ def quantiles(
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
         points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
         nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
+    population : bool
+        Whether the rows are a random sample: some of the edges are then placed so far out that
+        ``release.confidence_interval()`` holds the quantiles of the population that they come from
+        too, all at once. It takes two quantiles or more, a ``level``, and nothing of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}

@@ -182,7 +182,8 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     yield from (("interval", each) for each in texts_once(terms.get("interval_condition")))
     if ends := terms.get("confidence_interval"):
         level = 100 * float(str(terms["interval_level"]))
-        yield "population", f"{_range(ends)} ({level:g} %, of a random sample)"
+        each = "; ".join(_range(pair) for pair in _pairs(ends))
+        yield "population", f"{each} ({level:g} %, of a random sample)"
     together = f", {terms['cost_covers']}" if "cost_covers" in terms else ""
     yield (
         "cost",
@@ -206,6 +207,11 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     yield from (("note", each) for each in texts_once(terms.get("status")) if each != "ok")
     if terms.get("private") is False:
         yield "WARNING", "test entropy, not private"
+
+
+def _pairs(ends: Any) -> list[Any]:
+    """One pair of ends, or several."""
+    return [*ends] if isinstance(ends[0], Sequence) else [ends]
 
 
 def _range(ends: Any) -> str:

@@ -598,6 +598,7 @@ def linear_regression(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    population: bool = False,
 ) -> Query[ArrayRelease]:
     """Ask for a linear regression of one column on others, with no bounds to guess.
 
@@ -620,6 +621,10 @@ def linear_regression(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9). It needs ``within``.
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted, for
+        the coefficients of least squares of the population that they come from, whatever the spread
+        of the residuals depends on. It takes at most 8 % of what the last step of the fit has.
 
     Returns
     -------
@@ -647,8 +652,8 @@ def linear_regression(
     columns whose spread is lost in the noise have slope 0, and ``release.status`` says so. With
     fewer rows, a fit is drawn from public lists by its squared residuals, each cut off at a public
     part of the released spread; then ``release.method`` is ``"listed fits"``, the code
-    ``"unseen"``, and intervals have no ends. Intervals are for least squares of these rows, and not
-    for a line that rows are drawn from.
+    ``"unseen"``, and intervals have no ends. ``interval()`` is for least squares of these rows, and
+    ``confidence_interval()``, with ``population=True``, for that of their population.
 
     Examples
     --------
@@ -1276,6 +1281,7 @@ def quantiles(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[ArrayRelease]:
     """Ask for several quantiles of a column at once, with no bounds to guess.
 
@@ -1306,6 +1312,10 @@ def quantiles(
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
         points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
         nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
+    population : bool
+        Whether the rows are a random sample: some of the edges are then placed so far out that
+        ``release.confidence_interval()`` holds the quantiles of the population that they come from
+        too, all at once. It takes two quantiles or more, a ``level``, and nothing of the cost.
 
     Returns
     -------

@@ -73,6 +73,25 @@ class NormalPart:
         return found
 
 
+def ball_scales(dimension: int, nodes: int) -> tuple[Floats, Floats]:
+    """Return noise in balls along a direction as a mixture of normal errors [regression.5].
+
+    The density exp(-|z|) in d dimensions is that of sqrt(2 G) times a normal vector, G being gamma
+    with shape (d + 1) / 2: their characteristic functions are both (1 + |t|²)^(-(d + 1) / 2). Of
+    one dimension it is Laplace noise. Returned are standard deviations, of which the mean square is
+    1, and weights.
+
+    >>> scales, weights = ball_scales(1, 401)
+    >>> round(float(scales**2 @ weights), 6)
+    1.0
+    """
+    shape = (dimension + 1) / 2
+    about = math.log(shape) + np.linspace(-12, 8, nodes) / math.sqrt(shape)
+    weights = np.exp(shape * about - np.exp(about) - math.lgamma(shape))
+    # In standard deviations of a direction: the variance of sqrt(2 G) N is d + 1.
+    return np.exp(about / 2) * math.sqrt(2 / (dimension + 1)), weights / weights.sum()
+
+
 @dataclass(frozen=True, slots=True)
 class DiscretePart:
     """An error of at least 0 that has one of some sizes, each with a probability."""

@@ -15,6 +15,7 @@ docs/research/proofs/population.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
@@ -84,13 +85,20 @@ class Squares:
             number * (square - width**2 / 8),
             2 * away * off,
         )
-        top = largest_variance(self.lo, self.hi, mean, off)
-        low = max(0.0, min(found - _AWAY * spread, top))
-        high = min(top, max(found + _AWAY * spread, spread))
-        nodes = low + (high - low) * (np.arange(_NODES) + 0.5) / _NODES
-        logs = -math.sqrt(2) * np.abs(nodes - found) / max(spread, 1e-300)
-        weights = np.exp(logs - logs.max())
-        return nodes, weights / weights.sum()
+        return likely_variances(found, spread, largest_variance(self.lo, self.hi, mean, off))
+
+
+def likely_variances(found: float, spread: float, top: float) -> tuple[Floats, Floats]:
+    """[population.3] What a variance of at most ``top`` may be, and how likely, by an estimate.
+
+    ``spread`` is the standard deviation of the estimate's noise.
+    """
+    low = max(0.0, min(found - _AWAY * spread, top))
+    high = min(top, max(found + _AWAY * spread, spread))
+    nodes = low + (high - low) * (np.arange(_NODES) + 0.5) / _NODES
+    logs = -math.sqrt(2) * np.abs(nodes - found) / max(spread, 1e-300)
+    weights = np.exp(logs - logs.max())
+    return nodes, weights / weights.sum()
 
 
 def largest_variance(lo: int, hi: int, mean: float, off: float) -> float:
@@ -316,6 +324,33 @@ def sample_shift(q: Fraction, rows: float, rate: float, ends: float, alpha: floa
         middle = (low + high) / 2
         low, high = (middle, high) if missed(middle) > alpha else (low, middle)
     return math.ceil(high)
+
+
+def sample_margins(qs: Sequence[Fraction], rows: float, alpha: float) -> list[tuple[float, float]]:
+    """[quantiles.21] Ranks that samples are off by at each of several quantiles, but for ``alpha``.
+
+    Of each: by how much fewer than q n rows, and by how much more, lie below the population's
+    quantile. All hold at once: each at its part of ``alpha``, or within the band of Massart (1990)
+    for all q, for half of ``alpha``, where that is narrower.
+    """
+
+    def each(chance: float) -> list[tuple[float, float]]:
+        return [_binomial_tails(float(q), rows, chance / (2 * len(qs))) for q in qs]
+
+    band = math.sqrt(rows * math.log(4 / alpha) / 2)
+    both = [(min(low, band), min(high, band)) for low, high in each(alpha / 2)]
+    return min(each(alpha), both, key=lambda found: sum(low + high for low, high in found))
+
+
+def _binomial_tails(q: float, rows: float, alpha: float) -> tuple[float, float]:
+    """Return what a binomial number exceeds its mean by, downwards and upwards, so rarely."""
+    deviations, masses = _binomial(q, rows)
+    order = np.argsort(deviations)
+    sizes, weights = deviations[order], masses[order]
+    below = int((np.cumsum(weights) <= alpha).sum())
+    above = int((np.cumsum(weights[::-1]) <= alpha).sum())
+    most = len(sizes) - 1
+    return -float(sizes[min(below, most)]), float(sizes[most - min(above, most)])
 
 
 def _binomial(q: float, rows: float) -> tuple[Floats, Floats]:

@@ -245,6 +245,11 @@ class Products:
         slack = noise_quantile(self.norm, chance) * self.lost_deviation
         return (max(self.lost, 0) + slack) / PARTS
 
+    def missing_law(self, tail: float | None, least: float) -> tuple[float, float]:
+        """What they lack by the noisy number, and its noise, as shares of the least eigenvalue."""
+        factor = 0.0 if tail is None else power_law(tail) / PARTS / least
+        return max(self.lost, 0) * factor, self.lost_deviation * factor
+
     def missing(self, tail: float | None, chance: float) -> float:
         """[regression.7] Bound the largest eigenvalue of what products lack."""
         return 0.0 if tail is None else self.counted(chance) * power_law(tail)

@@ -32,14 +32,33 @@ from modicum.statistics.quantile_ranks import (
 
 # Standard deviations by which edges are further than noise asks; the last is as far as may be.
 MARGINS = (0.5, 1.6, 4.0, 30.0, math.inf)
+_SAMPLE_MARGINS = (1.0, 0.8, 3.0, 30.0, math.inf)  # where a population is asked about,
+_SAMPLED = (0.0, 1.05, 1.4, 8.0, 0.0)  # and as many times its ranks: densities are not even
 _NONE, _EMPTY = 3.0, 3  # deviations that the count of an empty cell has, and how many are a gap
 STRAY = 4.0  # standard deviations of a number of records that are not by chance
 SPARE = 1 / 32  # share of what may go wrong, for edges of other places and for empty cells
 ROUND = 1000  # steps: a multiple of so many, or of ten times as many, is a common value
 _FURTHEST = 1e9  # records to an edge, where no rank is ever sure
+_OTHERS = 1 / 4  # share of what may go wrong for a population, for edges of other places
 _UNSURE = 1.5  # standard deviations of noise that never tell a rank
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SampledRanks:
+    """How far the ranks of a population's quantiles may be, and the chance of each test of them.
+
+    ``margins`` are those downwards and upwards of each quantile.
+    """
+
+    margins: tuple[tuple[float, float], ...]
+    chance: float
+
+    @property
+    def each(self) -> float:
+        """Chance of a test of a quantile's own edges on one side."""
+        return self.chance / (2 * len(self.margins)) * (1 - _OTHERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +143,45 @@ class CellCounts:
                 upper[i] = min(lattice.hi, (edge - 0.5) * lattice.step)
         return Intervals(lower, upper)
 
+    def population_intervals(
+        self,
+        lattice: Lattice,
+        ranks: Sequence[tuple[Fraction, Fraction]],
+        points: Sequence[int],
+        alpha: float,
+    ) -> Intervals:
+        """[quantiles.21] Return ends that are beyond rows of two ranks for sure; else the range.
+
+        ``ranks`` are those below and above each quantile of the population, as shares of the rows;
+        a share outside of (0, 1) has no end.
+        """
+        lower, upper = np.full(len(ranks), lattice.lo), np.full(len(ranks), lattice.hi)
+        each = alpha / (2 * len(ranks))
+        for i, ((low, high), point) in enumerate(zip(ranks, points, strict=True)):
+            below = self._beyond(low, i, point, -1, each) if float(low) > 0 else None
+            above = self._beyond(high, i, point, 1, each) if float(high) < 1 else None
+            if below is not None:
+                edge = min(self.edges[below], point)
+                lower[i] = max(lattice.lo, (edge - 0.5) * lattice.step)
+            if above is not None:
+                edge = max(self.edges[above], point + 1)
+                upper[i] = min(lattice.hi, (edge - 0.5) * lattice.step)
+        return Intervals(lower, upper)
+
+    def _beyond(self, q: Fraction, i: int, point: int, side: int, alpha: float) -> int | None:
+        """Return an edge on one side of a point that is beyond a rank for sure, if there is any."""
+        own, found = bisect_right(self.edges, point), None
+        if self.first is not None:
+            place = self.first.places[i]
+            middle, sure = OWN * place + SIDE, self._law(self.first, q, place)
+            rank, own = self.rank(self.first, q, place), middle + 1
+            found = self._end(sure.sure(side, alpha * (1 - _OTHERS)), middle, side, rank)
+            alpha *= _OTHERS
+        if found is not None:
+            return found
+        edges = range(own - 1, -1, -1) if side < 0 else range(own, len(self.edges))
+        return self._surely(edges, float(q), own, alpha, power=1)
+
     def _around(
         self, first: PlaceCounts, q: Fraction, place: int, alpha: float
     ) -> tuple[int | None, int | None]:
@@ -170,13 +228,16 @@ class CellCounts:
         excess = float(self._excess(float(q))[OWN * place + SIDE])
         return weight * first.excess(q, place) + (1 - weight) * excess
 
-    def _surely(self, edges: Iterable[int], q: float, own: int, alpha: float) -> int | None:
+    def _surely(
+        self, edges: Iterable[int], q: float, own: int, alpha: float, *, power: int = 3
+    ) -> int | None:
         """Return the first of the edges on one side that is beyond a quantile for sure.
 
         An edge that is d edges away from the point's ``own`` cell gets a share of ``alpha`` like
-        1/(1/2 + d)³, because d hardly matters where it is large.
+        1/(1/2 + d)³, because d hardly matters where it is large: quantiles of a population may be
+        beyond those of other places, and take a lower power.
         """
-        weights = 1.0 / (np.abs(np.arange(len(self.edges)) - own + 0.5)) ** 3
+        weights = 1.0 / (np.abs(np.arange(len(self.edges)) - own + 0.5)) ** power
         parts, excess = alpha * weights / weights.sum(), self._excess(q)
         for k in edges:
             rank = float(excess[k]) if k >= own else -float(excess[k])
@@ -323,11 +384,13 @@ def edges_around(
     first: PlaceCounts,
     noise: Noise,
     level: float,
+    sampled: SampledRanks | None = None,
 ) -> tuple[int, ...]:
     """[quantiles.16] Place edges around each place, so far that counts will tell them beyond.
 
     ``variances`` are those of the ranks of the points, and ``noise`` is that of the counts. None is
-    beyond the middle between two places; there are several.
+    beyond the middle between two places; there are several. All but the first on each side are
+    beyond what is ``sampled``.
     """
     values = [at.value for at in places]
     middles = [(a + b + 1) // 2 for a, b in pairwise(values)]
@@ -339,7 +402,14 @@ def edges_around(
         if not whole:
             centre, left = _centred(first, qs[at.first], i, at, left)
         below, above = (
-            _steps(CombinedNoise(first.noise, noise, qs[k], i, len(places)), side, alpha, left, at)
+            _steps(
+                CombinedNoise(first.noise, noise, qs[k], i, len(places)),
+                side,
+                alpha,
+                left,
+                at,
+                None if sampled is None else (sampled.margins[k][side > 0], sampled.each),
+            )
             for side, k in ((-1, at.first), (1, at.last))
         )
         for steps, side in ((below, 0), (above, -1)):
@@ -354,17 +424,26 @@ def edges_around(
 
 
 def _steps(
-    law: CombinedNoise, side: int, alpha: float, variance: float, at: PointPlace
+    law: CombinedNoise,
+    side: int,
+    alpha: float,
+    variance: float,
+    at: PointPlace,
+    sampled: tuple[float, float] | None,
 ) -> list[int]:
     """Return distances of the edges on one side, the nearest first.
 
     The nearest edge is mostly sure, the next one nearly always; ``variance`` is that of the rank at
-    their centre.
+    their centre. All but the first are so beyond ranks that are ``sampled``, with that chance.
     """
-    sure = law.sure(side, alpha)
+    sure, margins, more = law.sure(side, alpha), MARGINS, (0.0,) * SIDE
+    if sampled is not None:
+        further, chance = sampled
+        sure = (sure[0], *law.sure(side, chance)[1:])
+        margins, more = _SAMPLE_MARGINS, tuple(part * further for part in _SAMPLED)
     ranks = [
-        rank + margin * math.sqrt(law.variance(cells) + variance + 1)
-        for cells, (rank, margin) in enumerate(zip(sure, MARGINS, strict=True), 1)
+        rank + margin * math.sqrt(law.variance(cells) + variance + 1) + beyond
+        for cells, (rank, margin, beyond) in enumerate(zip(sure, margins, more, strict=True), 1)
     ]
     return [round(min(rank, _FURTHEST) / (at.records or 1)) for rank in ranks]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import noise_sd
+from modicum.mechanisms.additive import Noise, noise_sd
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import EVEN, IntervalGrid, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
@@ -49,15 +49,17 @@ class DrawnPoints:
     """Outcome of the mechanism: its points, and the records around them (sensitive).
 
     ``least``: records that there should be, so that no quantile is lost. ``count``: a noisy number
-    of them, 0 if none was drawn. ``variances`` of the ranks of the points, where records lie about
-    evenly. ``joint``: whether it was the joint mechanism. ``ample``: whether the records were
-    enough for more than the last of the plans, and ``plenty``: for the first of several.
+    of them, 0 if none was drawn, with ``count_noise``. ``variances`` of the ranks of the points,
+    where records lie about evenly. ``joint``: whether it was the joint mechanism. ``ample``:
+    whether the records were enough for more than the last of the plans, and ``plenty``: for the
+    first of several.
     """
 
     points: tuple[int, ...]
     least: float
     windows: WindowsSummary = field(repr=False)
     count: int
+    count_noise: Noise | None
     variances: tuple[float, ...]
     joint: bool
     ample: bool
@@ -132,9 +134,10 @@ def draw_points(
         return ", ".join(lattice.words(t) for t in inside(outcome))
 
     ends, count, counted = (lattice.first, lattice.last), 0, plans[-1].counted
+    noise: Noise | None = None
     windows = yield from read(here.ask(_windows(split.total, qs, plans)))
     if counted:
-        count, _ = yield from draw_count(split, windows.count, split.share(counted))
+        count, noise = yield from draw_count(split, windows.count, split.share(counted))
     plan = next((each for each in plans[:-1] if each.ample(qs, split, count)), plans[-1])
     ample, joint = plan is not plans[-1], plan.joint
     told = ample, ample and plan is plans[0]
@@ -149,13 +152,14 @@ def draw_points(
         )
         _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
         least, spread = joint.least(lattice, count, warp), joint.variances(last.range)
-        return DrawnPoints(inside(tuple(points)), least, windows, count, spread, True, *told)
+        found = inside(tuple(points))
+        return DrawnPoints(found, least, windows, count, noise, spread, True, *told)
     loss = split.share(plan.share - counted).loss
     nested = split.spend(NestedQuantiles(windows, *ends, fine, plan.tree.nodes, loss))
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in plan.tree.nodes)
     spread = plan.tree.variances(qs)
-    return DrawnPoints(inside(outcome), least, windows, count, spread, False, *told)
+    return DrawnPoints(inside(outcome), least, windows, count, noise, spread, False, *told)
 
 
 # The joint mechanism loses no budget on a tree, but all its quantiles go wrong together where a

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,8 +35,11 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
+from modicum.statistics.outside import Counted, NoisyTerm
+from modicum.statistics.population import sample_margins
 from modicum.statistics.quantile_cells import (
     CellCounts,
+    SampledRanks,
     edges_around,
     places_of,
     plain_edges,
@@ -52,6 +55,7 @@ from modicum.summaries.order_statistics import WindowsSummary
 # cells.
 SHARES = (Fraction(7, 32), Fraction(20, 32), Fraction(9, 10))
 FIRST_SHARE = Fraction(15, 32)  # of what counts cells, for those before edges are placed
+_CHANCES = 0.05, 0.15, 0.8  # of a miss of a population: number of rows, noise of counts, sampling
 TOO_LITTLE = Status(
     "few_records",
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
@@ -75,6 +79,7 @@ def quantiles(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    population: bool = False,
 ) -> Query[ArrayRelease]:
     """Ask for several quantiles of a column at once, with no bounds to guess.
 
@@ -96,6 +101,10 @@ def quantiles(
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
         points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
         nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
+    population : bool
+        Whether the rows are a random sample: some of the edges are then placed so far out that
+        ``release.confidence_interval()`` holds the quantiles of the population that they come from
+        too, all at once. It takes two quantiles or more, a ``level``, and nothing of the cost.
 
     {returns}
 
@@ -119,7 +128,7 @@ def quantiles(
     """
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
-    options = QuantilesOption.of(q, level)
+    options = _chosen(QuantilesOption.of(q, level), population)
     return QUANTILES.query(spec.column_name(column), lattice, cost, options)
 
 
@@ -166,6 +175,26 @@ class QuantilesOption(spec.Options):
         return cls(tuple(exact), spec.checked_level(level))
 
 
+@dataclass(frozen=True, slots=True)
+class SampleQuantilesOption(QuantilesOption):
+    """The same for a sample, whose population is asked about."""
+
+    population: ClassVar[bool] = True
+
+
+def _chosen(options: QuantilesOption, population: object) -> QuantilesOption:
+    """Read whether a population is asked about."""
+    if not spec.checked_population(population):
+        return options
+    if options.level is None:
+        raise InvalidArgument("population=True is about the ends of intervals: leave level out")
+    if len(options.qs) < 2:
+        raise InvalidArgument(
+            "population=True takes two quantiles or more: for one ask for quantile(q=...)"
+        )
+    return SampleQuantilesOption(options.qs, options.level, options.fine)
+
+
 def _exact(q: Any) -> Fraction:
     return as_fraction(q, "q").limit_denominator(spec.LARGEST_DENOMINATOR)
 
@@ -180,12 +209,16 @@ def _listed(numbers: Sequence[Fraction]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuantilesErrorModel:
-    """Increasing points, one a quantile, and noisy counts of the records around them."""
+    """Increasing points, one a quantile, and noisy counts of the records around them.
+
+    ``rows`` is the first noisy number of all of them, if a population is asked about.
+    """
 
     lattice: Lattice
     qs: tuple[Fraction, ...]
     points: tuple[int, ...]
     counted: CellCounts | None
+    rows: Counted | None = None
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -198,6 +231,27 @@ class QuantilesErrorModel:
             lattice, size = self.lattice, len(self.qs)
             return Intervals(np.full(size, lattice.lo), np.full(size, lattice.hi))
         return self.counted.intervals(self.lattice, self.qs, self.points, level)
+
+    def population_intervals(self, level: float, _tail: float | None) -> Intervals:
+        """[quantiles.21] The nearest edges beyond ranks that hold those of the population."""
+        assert self.counted is not None
+        assert self.rows is not None
+        number, noise, sampled = (part * (1 - level) for part in _CHANCES)
+        least = self.rows.least(number)
+        ranks = [(Fraction(0), Fraction(1))] * len(self.qs)
+        if least >= 1:
+            margins = sample_margins(self.qs, least, sampled)
+            shares = [(Fraction(low / least), Fraction(high / least)) for low, high in margins]
+            # Less than a row beyond is none.
+            outer = [(q - low, q + high) for q, (low, high) in zip(self.qs, shares, strict=True)]
+            ranks = [
+                (
+                    low if low * least >= 1 else Fraction(0),
+                    high if (1 - high) * least >= 1 else Fraction(1),
+                )
+                for low, high in outer
+            ]
+        return self.counted.population_intervals(self.lattice, ranks, self.points, noise)
 
     @property
     def none_seen(self) -> bool:
@@ -274,18 +328,21 @@ def _estimate(
     drawn = yield from draw_points(here, qs, options.fine, plans, "quantiles")
     points, counted = drawn.points, None
     if level is not None:
-        counted, points = yield from _count_cells(here, qs, drawn, level)
-    error_model = QuantilesErrorModel(lattice, qs, points, counted)
+        counted, points = yield from _count_cells(here, options, drawn, level)
+    rows = None
+    if options.population and drawn.count_noise is not None:
+        rows = Counted(Fraction(drawn.count), (NoisyTerm(drawn.count_noise, 1.0),))
+    error_model = QuantilesErrorModel(lattice, qs, points, counted, rows)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     method = "joint" if drawn.joint else None
     return ArrayEstimate(error_model.values, (axis,), error_model, error_model.status, method)
 
 
 def _count_cells(
-    here: Setting, qs: tuple[Fraction, ...], drawn: DrawnPoints, level: float
+    here: Setting, options: QuantilesOption, drawn: DrawnPoints, level: float
 ) -> Steps[tuple[CellCounts, tuple[int, ...]]]:
     """[quantiles.3] Count the records around the points, and return also the points, moved."""
-    split, first, variances = here.split, None, drawn.variances
+    qs, split, first, variances = options.qs, here.split, None, drawn.variances
     places = places_of(drawn.points, qs, drawn.count)
     apart = drawn.ample and len(places) > 1
     if apart:
@@ -296,7 +353,12 @@ def _count_cells(
         which = place_of_each([(at.first, at.last) for at in places])
         first = PlaceCounts(ranks, mechanism.noise[0], which)
         (noise,) = add_noise((0,), split.rest(), sensitivity=1).noise
-        edges = edges_around(here.lattice, qs, places, variances, first, noise, level)
+        sampled = None
+        if options.population:  # [quantiles.21]
+            _, chance, missed = (part * (1 - level) for part in _CHANCES)
+            margins = sample_margins(qs, max(drawn.count, 1), missed)
+            sampled = SampledRanks(tuple(margins), chance)
+        edges = edges_around(here.lattice, qs, places, variances, first, noise, level, sampled)
         # Edges may be far from the points: one pass for all, whether or not their records are held.
         cells = yield from _around(here, edges)
     else:
@@ -337,6 +399,7 @@ QUANTILES: spec.Row[QuantilesOption, ArrayRelease] = spec.Row(
         QuantilesOption((Fraction(1, 2),), level=0.95, fine=1),
         QuantilesOption((Fraction(1, 3), Fraction(3, 5)), level=None, fine=0),
         QuantilesOption((Fraction(1, 4), Fraction(3, 5)), level=0.95, fine=0),
+        SampleQuantilesOption((Fraction(1, 4), Fraction(3, 5)), level=0.95, fine=0),
     ),
     "quantiles",
     "several quantiles, each between those drawn before it, with simultaneous intervals",
@@ -366,7 +429,10 @@ STATISTICS = (
 >>> found.values.round(-3).tolist()
 [5000.0, 10000.0, 15000.0]""",
         command="flights.csv delay --q 0.25,0.5,0.75 --within=-1e9,1e9 --epsilon 1",
-        options={"q": "which ones, increasing, such as 0.1,1/3,0.9"},
+        options={
+            "q": "which ones, increasing, such as 0.1,1/3,0.9",
+            "population": "the rows are a random sample: also intervals for its quantiles",
+        },
         plan=spec.Planned(
             "several quantiles",
             spec.error_between(

@@ -10,7 +10,8 @@ The labels are those of docs/research/proofs/regression.md.
 
 A gradient is a residual times d + 1 coordinates, and its noise that of d + 1 numbers; that of d²/2
 products only says how the last small step is to be made. :class:`RegressionErrorModel` bounds how
-far the result may be from least squares of all rows as they are.
+far the result may be from least squares of all rows as they are, and with what ``sandwich.py``
+draws also from that of their population.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.statistics.error_law import Reach, ball_scales
 from modicum.statistics.moments import (
     Moments,
     OfMoments,
@@ -49,11 +51,18 @@ from modicum.statistics.products import (
     tilt,
     units,
 )
+from modicum.statistics.sandwich import (
+    SandwichSums,
+    draw_squares,
+    noise_parts,
+    squares_along,
+)
 from modicum.statistics.standardised import StandardisedColumns, noise_quantile
 from modicum.statistics.tail_index import USUAL
 from modicum.status import OK, Status
 from modicum.summaries.gradients import (
     PARTS,
+    ROOT,
     GradientCounts,
     GradientSums,
     GradientView,
@@ -77,8 +86,10 @@ _GRADIENTS = (-4, 11)  # octaves of radii about a typical one
 _FEW_OUTSIDE = 5  # prior power of the radius of gradients
 
 
-def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
-    """Spend all that is left on a fit of the last column."""
+def refined_fit(
+    scaled: StandardisedColumns, *, population: bool = False
+) -> Steps[RegressionErrorModel]:
+    """Spend all that is left on a fit of the last column, a little of it on its population."""
     split = scaled.split
     moments = yield from rough_moments(scaled, _ROUGH)
     rough = rough_fit(moments)
@@ -98,7 +109,16 @@ def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
     last, outside = yield from _clipping(scaled, view, _LAST_RADIUS, "radius of gradients")
     share = split.share(_OUTSIDE)
     count, noise = yield from draw_count(split, outside, share, "gradients beyond the radius")
-    sums = yield from read(scaled.ask(GradientSums(last)))
+    squares = None
+    if population and (inverse := _inverse(products)) is not None:
+        asked = squares_along(last, _ways(moments, view, inverse.matrix))
+        sums, squared = yield from read_both(scaled.ask(GradientSums(last)), scaled.ask(asked))
+        width, ratio = len(view.directions) + 1, BOUND * view.gain / (last.gain * _TYPICAL)
+        typical = scaled.count * ROOT**2 / (ratio * width ** (1 / view.power)) ** 2
+        rate = float(split.share(_LAST_RADIUS).range), float(_FEW_OUTSIDE)
+        squares = yield from draw_squares(split, squared.totals, asked, typical, rate)
+    else:
+        sums = yield from read(scaled.ask(GradientSums(last)))
     pull, deviation = yield from _gradients(split, sums.totals, last, split.rest(), "")
     gradient = Gradient(
         tuple(pull.tolist()),
@@ -108,7 +128,7 @@ def refined_fit(scaled: StandardisedColumns) -> Steps[RegressionErrorModel]:
         count,
         math.sqrt(noise.variance),
     )
-    return RegressionErrorModel(moments, view, products, gradient)
+    return RegressionErrorModel(moments, view, products, gradient, squares)
 
 
 # ---- [regression.1] A rough fit
@@ -161,6 +181,20 @@ def _frame(view: GradientView) -> Floats:
 def _line(view: GradientView) -> Floats:
     """Intercept and slopes of the fit, in half-widths."""
     return np.ldexp(np.array(view.fit, dtype=np.float64), -FIT_BITS)
+
+
+def _transform(moments: Moments) -> Floats:
+    """Turn intercept and slopes in half-widths, about the centres, into those of the data."""
+    units, middles = moments.units, moments.scaling.middles(moments.lattice)
+    found = np.diag(units[-1] / np.append(1.0, units[:-1]))
+    found[0, 1:] = -middles[:-1] * (units[-1] / units[:-1])
+    return found
+
+
+def _ways(moments: Moments, view: GradientView, inverse: Floats) -> Floats:
+    """How far a sum of gradients moves each coefficient, in the units of the data."""
+    found: Floats = _transform(moments) @ _frame(view).T @ inverse
+    return found
 
 
 def _moved(view: GradientView, step: Floats) -> GradientView:
@@ -238,6 +272,11 @@ class Gradient:
             return 0.0
         return max(self.outside + times * self.outside_deviation, 0.0) * self.radius / (tail - 1)
 
+    @property
+    def outside_sampled(self) -> float:
+        """Standard deviation of the number outside, as that of a sample too."""
+        return math.hypot(self.outside_deviation, math.sqrt(max(self.outside, 0)))
+
 
 _UNSURE = 0.5  # largest eigenvalue of the noise of products, about, in the least one of theirs
 _CHANCE_HEAVY, _MUCH, _LEAST_INDEX = (
@@ -246,6 +285,8 @@ _CHANCE_HEAVY, _MUCH, _LEAST_INDEX = (
     1.2,
 )  # times as many as a power law from a typical gradient on has
 _CHANCES = 0.7, 0.1, 0.2  # of a miss: noise, number outside, products lost
+_CHANCE_FEWER = 0.05  # that fewer gradients are beyond the radius than an index is told by
+_SPENT = 0.02, 0.02, 0.08  # the same, on what is bounded and not added as a law
 
 
 HEAVY_ROWS = Status(
@@ -260,9 +301,53 @@ NO_ENDS = Status(
 )
 
 
-def _unsure(products: Products, least: float) -> float:
-    """About the largest eigenvalue of the noise of products, as for the penalty, in their least."""
-    return 2 * math.sqrt(len(products.matrix)) * products.noise / max(least, math.ulp(0.0))
+class _Inverse(NamedTuple):
+    """Of products: eigenvalues and vectors, the inverse, and about the noise in the least value.
+
+    ``unsure`` is the largest eigenvalue of the noise, about, as for the penalty.
+    """
+
+    values: Floats
+    vectors: Floats
+    matrix: Floats
+    unsure: float
+
+
+def _inverse(products: Products) -> _Inverse | None:
+    """Invert noisy products, of which noise hides no direction; ``None``: it may."""
+    values, vectors = np.linalg.eigh(products.matrix)
+    noise = 2 * math.sqrt(len(values)) * products.noise
+    unsure = noise / max(float(values[0]), math.ulp(0.0))
+    if unsure > _UNSURE:
+        return None
+    return _Inverse(values, vectors, (vectors / values) @ vectors.T, unsure)
+
+
+class _Bounded(NamedTuple):
+    """What coefficients without a penalty are off by, in the units of the data.
+
+    ``deviations`` are those of noise, of which bounds hold ``times`` as much, ``reach`` is how far
+    what is clipped off gradients moves them, of which ``clipped`` is a bound, and ``lack`` how far
+    products that lack as much as they have. What they lack is ``missing`` at most, and about
+    ``lost`` with so much noise. ``sampled`` is what a gradient of the radius moves them.
+    """
+
+    middle: Floats
+    times: float
+    deviations: Floats
+    clipped: float
+    reach: Floats
+    lack: Floats
+    missing: float
+    lost: tuple[float, float]
+    sampled: Floats
+
+    @property
+    def far(self) -> Floats:
+        """Bound what the products lack moves."""
+        share = self.missing / (1 + self.missing) if math.isfinite(self.missing) else 1.0
+        found: Floats = share * self.lack
+        return found
 
 
 class Parts(NamedTuple):
@@ -289,6 +374,7 @@ class RegressionErrorModel(OfMoments):
     view: GradientView | None = None
     products: Products | None = None
     gradient: Gradient | None = None
+    squares: SandwichSums | None = None
 
     @property
     def rough(self) -> RoughFit:
@@ -313,7 +399,12 @@ class RegressionErrorModel(OfMoments):
         return self._at(_step(products, np.array(gradient.sums)))
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """Intervals for the least-squares fit of all rows to the columns that were kept."""
+        """Intervals for the least-squares fit of all rows to the columns that were kept.
+
+        Where they stand beside those for a population, errors are added in the same way.
+        """
+        if self.squares is not None:
+            return self._added(level, tail, population=False)
         if self.gradient is None:
             free = np.full(len(self.moments.labels), np.inf)
             return Intervals(-free, free)
@@ -327,64 +418,123 @@ class RegressionErrorModel(OfMoments):
 
         All bounds hold at once; they are infinite if noise may hide a direction of the columns.
         """
+        found = self._bounded(tail, *(part * (1 - level) for part in _CHANCES))
+        if found is None:
+            unknown = np.full(len(self.moments.labels), np.inf)
+            return Parts(np.zeros_like(unknown), unknown, unknown)
+        noise = found.times * found.deviations
+        noise[1:][~self.rough.kept] = np.inf
+        return Parts(found.middle, noise, found.reach * found.clipped + found.far)
+
+    def _bounded(
+        self, tail: float | None, noise_chance: float, outside_chance: float, lost_chance: float
+    ) -> _Bounded | None:
+        """[regression.9] What the fit is off by, but for chances; ``None`` if nothing bounds it."""
         view, products, gradient = self._refined
-        nothing = np.zeros(len(view.fit))
-        unknown = Parts(nothing, np.full_like(nothing, np.inf), np.full_like(nothing, np.inf))
-        kept, state = self.rough.kept, self.moments.state
-        used = np.append(kept, True)
+        state, inverse = self.moments.state, _inverse(products)
+        used = np.append(self.rough.kept, True)
         if (state.lost if tail is None else state.unbounded)[used].any() or self._heavy(tail):
-            return unknown
-        values, vectors = np.linalg.eigh(products.matrix)
-        unsure = _unsure(products, float(values[0]))
-        if unsure > _UNSURE:
-            return unknown
-        inverse = (vectors / values) @ vectors.T
-        chance, width = 1 - level, len(values)
-        noise_chance, outside_chance, lost_chance = (part * chance for part in _CHANCES)
-        ways = self._transform @ _frame(view).T @ inverse
+            return None
+        if inverse is None:
+            return None
+        times = self._quantile(noise_chance / (2 * len(gradient.sums)))
+        clipped = gradient.missing(tail, noise_quantile(self.moments.norm, outside_chance))
+        values, vectors = inverse.values, inverse.vectors
+        ways = _ways(self.moments, view, inverse.matrix)
         lengths = np.sqrt((ways**2).sum(axis=1))
-        step = inverse @ np.array(gradient.sums)
+        step = inverse.matrix @ np.array(gradient.sums)
         # What the products' noise times the true step adds: of a row l of ways it has the variance
         # σ² (|l|² |step|² + (l'step)² - sum of (l_i step_i)²).
-        squared = float(step @ step) + gradient.deviation**2 * float((inverse**2).sum())
+        squared = float(step @ step) + gradient.deviation**2 * float((inverse.matrix**2).sum())
         second = products.noise**2 * (lengths**2 * squared + (ways @ step) ** 2)
-        deviations = np.sqrt(((lengths * gradient.deviation) ** 2 + second) / (1 - unsure**2))
-        times = self._quantile(noise_chance / (2 * width))
-        counted = noise_quantile(self.moments.norm, outside_chance)
-        clipped = gradient.missing(tail, counted)
-        reach = lengths if gradient.power == 2 else np.abs(ways).max(axis=1)
+        sure = math.sqrt(1 - inverse.unsure**2)
+        deviations = np.sqrt((lengths * gradient.deviation) ** 2 + second) / sure
         # In coordinates in which the products are 1 they lack M, 0 <= M <= missing: the true step
         # is (1 + M)^-1 times the gradient.
-        missing = products.missing(tail, lost_chance) / values[0]
-        shrunk = missing / (1 + missing) if math.isfinite(missing) else 1.0
         root = vectors / np.sqrt(values)
-        turned = self._transform @ _frame(view).T @ root
+        turned = _transform(self.moments) @ _frame(view).T @ root
         found = root.T @ np.array(gradient.sums)
         spread = gradient.deviation / np.sqrt(values)
-        off = float(np.linalg.norm(spread) + times * spread[0])
-        off += clipped / math.sqrt(values[0])
+        off = float(np.linalg.norm(spread) + times * spread[0]) + clipped / math.sqrt(values[0])
         largest = float(np.linalg.norm(found)) + 2 * off
-        far = shrunk / 2 * (np.abs(turned @ found) + np.sqrt((turned**2).sum(axis=1)) * largest)
-        noise, allowance = times * deviations, reach * clipped + far
-        noise[1:][~kept] = np.inf
-        return Parts(self._at(step), noise, allowance)
+        return _Bounded(
+            middle=self._at(step),
+            times=times,
+            deviations=deviations,
+            clipped=clipped,
+            reach=lengths if gradient.power == 2 else np.abs(ways).max(axis=1),
+            lack=(np.abs(turned @ found) + np.sqrt((turned**2).sum(axis=1)) * largest) / 2,
+            missing=products.missing(tail, lost_chance) / float(values[0]),
+            lost=products.missing_law(tail, float(values[0])),
+            sampled=lengths * gradient.radius / sure,
+        )
+
+    def population_intervals(self, level: float, tail: float | None) -> Intervals:
+        """[regression.11] Intervals for the coefficients of least squares of the population."""
+        return self._added(level, tail, population=True)
+
+    def _added(self, level: float, tail: float | None, *, population: bool) -> Intervals:
+        """[regression.11] Intervals from the sums of errors, whose laws are added."""
+        widths, chance = np.full(len(self.moments.labels), np.inf), 1 - level
+        found = None
+        if self.squares is not None:
+            found = self._bounded(tail, *(part * chance for part in _SPENT))
+        if found is None:
+            return Intervals(-widths, widths)
+        places = np.flatnonzero(np.append(True, self.rough.kept)).tolist()
+        side = chance * (1 - sum(_SPENT)) / (2 * len(places))
+        for place in places:
+            widths[place] = self._reach(place, found, tail, population=population).bound(side)
+        center = self.coefficients
+        low, high = found.middle - widths, found.middle + widths
+        return Intervals(np.minimum(low, center), np.maximum(high, center))
+
+    def _reach(self, place: int, found: _Bounded, tail: float | None, *, population: bool) -> Reach:
+        """[regression.11] What a coefficient is off by, as laws: noise, sampling, clipping.
+
+        What the products lack is taken at its bound where it is not small.
+        """
+        _, _, gradient = self._refined
+        norm, balls = self.moments.norm, len(gradient.sums) if gradient.power == 2 else 1
+        parts = noise_parts(float(found.deviations[place]), norm, balls)
+        if population:
+            assert self.squares is not None
+            unit, rows = float(found.sampled[place]), self.moments.count
+            parts = (*parts, self.squares.part(place, unit, rows))
+        if tail is None:
+            return Reach(parts)
+        each = float(found.reach[place]) * gradient.radius / (tail - 1)
+        number = gradient.outside_sampled if population else gradient.outside_deviation
+        parts, more = (
+            (*parts, *noise_parts(each * number, norm, 1)),
+            each * max(gradient.outside, 0),
+        )
+        if found.missing >= 1:
+            return Reach(parts, more + float(found.far[place]))
+        lost, deviation = (part * float(found.lack[place]) for part in found.lost)
+        return Reach((*parts, *noise_parts(deviation, norm, 1)), more + lost)
 
     def tail_index(self, _level: float) -> float:
         """[regression.8] The index assumed by default: 3, or what the gradients beyond refute."""
-        if self.gradient is None or not self._heavy(USUAL):
+        if self.gradient is None:
             return USUAL
-        view, _, gradient = self._refined
+        most, (view, _, gradient) = USUAL, self._refined
+        if self.squares is not None:  # [regression.12]
+            times = noise_quantile(self.moments.norm, _CHANCE_FEWER)
+            beyond = gradient.outside - times * gradient.outside_deviation
+            most = self.squares.index(beyond, USUAL)
+        if not self._heavy(USUAL):
+            return most
         times = noise_quantile(self.moments.norm, _CHANCE_HEAVY)
-        most = gradient.outside + times * gradient.outside_deviation
+        beyond = gradient.outside + times * gradient.outside_deviation
         ratio = gradient.radius * view.gain / _TYPICAL
-        index = math.log(self.moments.count / most) / math.log(ratio)
-        return max(index, _LEAST_INDEX)
+        index = math.log(self.moments.count / beyond) / math.log(ratio)
+        return min(most, max(index, _LEAST_INDEX))
 
     def status(self) -> Status:
         """Say of the rows that are far from the fit, and whether noise leaves no bounds."""
         _, products, _ = self._refined
-        least = float(np.linalg.eigvalsh(products.matrix)[0])
-        if _unsure(products, least) > _UNSURE:
+        if _inverse(products) is None:
             return NO_ENDS
         index = self.tail_index(0.95)
         return HEAVY_ROWS.filled(index=index) if index < USUAL else OK
@@ -405,19 +555,10 @@ class RegressionErrorModel(OfMoments):
             return ball_quantile(len(gradient.sums), chance)
         return noise_quantile(self.moments.norm, chance)
 
-    @property
-    def _transform(self) -> Floats:
-        """Turn intercept and slopes in half-widths, about the centres, into those of the data."""
-        moments = self.moments
-        units, middles = moments.units, moments.scaling.middles(moments.lattice)
-        found = np.diag(units[-1] / np.append(1.0, units[:-1]))
-        found[0, 1:] = -middles[:-1] * (units[-1] / units[:-1])
-        return found
-
     def _at(self, step: Floats) -> Floats:
         """Coefficients after a step from the fit, in the units of the data."""
         moments, (view, _, _) = self.moments, self._refined
-        found: Floats = self._transform @ (_line(view) + step @ _frame(view))
+        found: Floats = _transform(moments) @ (_line(view) + step @ _frame(view))
         found[0] += moments.scaling.middles(moments.lattice)[-1]
         return found
 
@@ -429,11 +570,17 @@ class RegressionErrorModel(OfMoments):
             "is known up to noise, if the size of gradients and rows falls off like a power of "
             f"index {tail:g} or faster."
         )
+        sampled = (
+            "which population=True of the question buys an interval for."
+            if self.squares is None
+            else "for which confidence_interval() adds the error of sampling, by noisy squares of "
+            "gradients, whatever the spread of the residuals depends on."
+        )
         return (
             "interval() is for the coefficients of least squares, without a penalty, of the rows "
-            "on the columns that were kept, and not for a line that rows were drawn from: add the "
-            f"standard error of least squares for that. It {covers} A slope has no bound if its "
-            "column was left out, or if noise could hide a direction of the columns."
+            f"on the columns that were kept, and not for those of their population, {sampled} It "
+            f"{covers} A slope has no bound if its column was left out, or if noise could hide a "
+            "direction of the columns."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -454,18 +601,10 @@ _GRID = 401
 def ball_quantile(dimension: int, chance: float) -> float:
     """Quantile of one direction of noise in balls, in standard deviations [regression.5].
 
-    The density exp(-|z|) in d dimensions is that of sqrt(2 G) times a normal vector, G being gamma
-    with shape (d + 1) / 2: their characteristic functions are both (1 + |t|²)^(-(d + 1) / 2).
-
     >>> round(ball_quantile(1, 0.025), 2), round(ball_quantile(1000, 0.025), 2)  # Laplace, normal
     (2.12, 1.96)
     """
-    shape = (dimension + 1) / 2
-    about = math.log(shape) + np.linspace(-12, 8, _GRID) / math.sqrt(shape)
-    weights = np.exp(shape * about - np.exp(about) - math.lgamma(shape))
-    weights /= weights.sum()
-    # In standard deviations of a direction: the variance of sqrt(2 G) N is d + 1.
-    scales = np.exp(about / 2) * math.sqrt(2 / (dimension + 1))
+    scales, weights = ball_scales(dimension, _GRID)
     normal = NormalDist()
     low, high = 0.0, 200.0
     for _ in range(40):

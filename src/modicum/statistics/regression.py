@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,13 @@ from modicum.statistics.refined_fit import (
     RegressionErrorModel,
     refined_fit,
 )
+from modicum.statistics.sandwich import SandwichSums
 from modicum.statistics.spec import (
     Declaration,
     NoOption,
     Planned,
     Row,
+    checked_population,
     chosen_squared_range,
     column_names,
     error_between,
@@ -90,6 +92,7 @@ def linear_regression(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    population: bool = False,
 ) -> Query[ArrayRelease]:
     """Ask for a linear regression of one column on others, with no bounds to guess.
 
@@ -104,6 +107,10 @@ def linear_regression(
     {cost}
         How it is spent is as for :func:`covariance`.
     {step}
+    population : bool
+        Whether the rows are a random sample, and ``release.confidence_interval()`` is wanted, for
+        the coefficients of least squares of the population that they come from, whatever the spread
+        of the residuals depends on. It takes at most 8 % of what the last step of the fit has.
 
     {returns_rows}
         The answer is the intercept and the slopes.
@@ -122,8 +129,8 @@ def linear_regression(
     columns whose spread is lost in the noise have slope 0, and ``release.status`` says so. With
     fewer rows, a fit is drawn from public lists by its squared residuals, each cut off at a public
     part of the released spread; then ``release.method`` is ``"listed fits"``, the code
-    ``"unseen"``, and intervals have no ends. Intervals are for least squares of these rows, and not
-    for a line that rows are drawn from.
+    ``"unseen"``, and intervals have no ends. ``interval()`` is for least squares of these rows, and
+    ``confidence_interval()``, with ``population=True``, for that of their population.
 
     Examples
     --------
@@ -139,10 +146,20 @@ def linear_regression(
             raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
         names = column_names((*names.names, target))
     lattice = chosen_squared_range(within, step, "a regression")
-    return moments_of(LINEAR_REGRESSION, names, lattice, cost, NoOption())
+    options = OfPopulation() if checked_population(population) else NoOption()
+    return moments_of(LINEAR_REGRESSION, names, lattice, cost, options)
 
 
-def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
+@dataclass(frozen=True, slots=True)
+class OfPopulation(NoOption):
+    """The rows are a sample, and their population is asked about."""
+
+    population: ClassVar[bool] = True
+
+
+def noisy_regression(
+    columns: Columns, lattice: Lattice, event: Event, options: NoOption
+) -> Steps[ArrayEstimate]:
     """Regress the last column on the others."""
     scaled = yield from standardised_columns(columns, lattice, event, goal=True)
     axis = Axis.of(term=("intercept", *scaled.labels[:-1]))
@@ -153,7 +170,7 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
         return ArrayEstimate(
             values, (axis,), listed, NO_ENDS if status.ok else status, "listed fits"
         )
-    error_model = yield from refined_fit(scaled)
+    error_model = yield from refined_fit(scaled, population=options.population)
     status = _status(scaled, error_model.moments.seen(SEEN))
     status = error_model.status() if status.ok else status
     return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
@@ -217,6 +234,10 @@ class ListedFit:
         """Return no bounds: nothing is known of the directions that a choice leaves open."""
         free = np.full(len(self.chosen), math.inf)
         return Intervals(-free, free)
+
+    def population_intervals(self, level: float, tail: float | None) -> Intervals:
+        """Return no bounds either."""
+        return self.intervals(level, tail)
 
     @property
     def condition(self) -> str:
@@ -318,10 +339,12 @@ def _words(listed: Integers, chosen: int) -> str:
 LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
     "linear_regression",
     "moments",
-    (NoOption(),),
+    (NoOption(), OfPopulation()),
     "moments",
     "linear regression of a column on others, with intervals",
-    lambda columns, lattice, event, _: noisy_regression(columns, ranged(lattice), event),
+    lambda columns, lattice, event, options: noisy_regression(
+        columns, ranged(lattice), event, options
+    ),
     ArrayRelease,
     of_rows=True,
     # Simulated errors cross at half to twice as many columns as those of covariances, by the
@@ -358,6 +381,7 @@ STATISTICS = (
             "target": "the explained column",
             "r2": "share of the explained column's variance",
             "target_sd": "its standard deviation",
+            "population": "the rows are a random sample: also buy intervals for its population",
         },
         tail=True,
         plan=Planned(
@@ -373,6 +397,6 @@ STATISTICS = (
             meaning=EXPLAINED_LOSS,
             without=("target",),
         ),
-        error_model=(RegressionErrorModel, GradientView, Products, Gradient),
+        error_model=(RegressionErrorModel, GradientView, Products, Gradient, SandwichSums),
     ),
 )

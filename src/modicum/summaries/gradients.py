@@ -41,6 +41,9 @@ WHOLE = 1 << 12
 LONGEST = 1 << 5
 """Size of a coordinate in products, at most: 2^17 units, as :class:`RowNorm` asks for."""
 
+ROOT = 1 << 15
+"""Units of a gradient of norm :data:`BOUND` along a direction, of which squares are added."""
+
 PARTS = 16
 """Parts of a squared coordinate in which the size of what products lost is counted."""
 
@@ -198,6 +201,43 @@ class GradientSums(Reduction[RowTotals]):
         found[far] = shortened(u[far], power)
         whole: Integers = found.astype(np.int64)
         return whole
+
+
+@dataclass(frozen=True, slots=True)
+class GradientSquares(Reduction[RowTotals]):
+    """Sums the squares of clipped gradients along some ways, as integers [regression.10].
+
+    Each of the ``ways`` has a coefficient for each number of a gradient, in units of 2^-12. A row's
+    squares add up to at most ``most``, in squares of ``BOUND / ROOT``: those of a row that exceed
+    it count as nothing.
+    """
+
+    gradients: GradientSums
+    ways: tuple[tuple[int, ...], ...]
+    most: int
+
+    @classmethod
+    def along(cls, view: GradientView, ways: tuple[tuple[int, ...], ...]) -> GradientSquares:
+        """Take the least bound that no row exceeds: |L g|² is at most |g|² times that of L'L."""
+        table = np.ldexp(np.array(ways, dtype=np.float64), -FIT_BITS)
+        largest = float(np.linalg.eigvalsh(table.T @ table)[-1])
+        return cls(GradientSums(view), ways, math.ceil(largest * (1 + 1e-9) * ROOT**2))
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+        table = np.array(self.ways, dtype=np.float64).T * 2.0**-FIT_BITS * (ROOT / BOUND)
+
+        def summed(q: Integers) -> Integers:
+            return self.squares(self.gradients.clipped(self.gradients.view.gradients(q)), table)
+
+        return _pass(len(self.ways), summed, lattice)
+
+    def squares(self, clipped: Integers, table: Floats) -> Integers:
+        """Add up squares. Sums of products of integers below 2^27 and 2^13 are exact."""
+        along = np.trunc(clipped.astype(np.float64) @ table).astype(np.int64)
+        squares = along * along
+        squares[squares.sum(axis=1) > self.most] = 0
+        total: Integers = squares.sum(axis=0)
+        return total
 
 
 @dataclass(frozen=True, slots=True)

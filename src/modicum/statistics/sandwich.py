@@ -1,0 +1,126 @@
+"""Intervals for the coefficients that a population has, of which the rows of a fit are a sample.
+
+To the noise of a fit sampling adds an error: least squares of a sample is off by the inverse
+products times the sum of all residuals times rows. Its variance along a coefficient is the sum of
+the squares of these gradients along one direction, whatever the variance of residuals depends on:
+the sandwich of White (1980). The last gradients are drawn after their directions are released, so
+
+[regression.10] squares   one noisy sum of squares for each coefficient is enough, of gradients
+                          that are clipped as those whose sum is drawn;
+[regression.11] ends      noise, sampling and what clipping takes off are added as laws;
+[regression.12] tail      how many gradients the drawn radius leaves beyond it tells their tail.
+
+docs/research/proofs/regression.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from modicum.array_release import Floats
+from modicum.mechanisms.additive import add_noise
+from modicum.privacy.split import BudgetSplit
+from modicum.runtime.steps import Steps, draw
+from modicum.statistics.error_law import NormalPart, ball_scales
+from modicum.statistics.population import likely_variances
+from modicum.statistics.products import part_of_rest, units
+from modicum.summaries.gradients import ROOT, GradientSquares, GradientView
+from modicum.summaries.second_moments import Norm
+
+_PRECISE = 0.2  # standard deviation of the noise of a variance, as a share of it, that is enough
+_MOST = Fraction(2, 25)  # of the precision that is left, at most
+_NODES, _NEVER = 41, 1e-12
+_LIKELY, _LEAST_INDEX, _INDICES = 0.05, 1.1, 77
+_BEYOND, _PLACES = 60.0, 2001
+
+
+@dataclass(frozen=True, slots=True)
+class SandwichSums:
+    """[regression.10] Noisy sums of squares of clipped gradients, one for each coefficient.
+
+    They are along the coefficients' own directions, each taken at length 1, in squares of the
+    radius to which gradients are clipped over ``ROOT``. ``deviation`` is the standard deviation of
+    their noise. ``rate`` is what a gradient beyond the radius took off its log-probability when it
+    was drawn, and ``power`` that of a radius in its prior.
+    """
+
+    sums: tuple[int, ...]
+    deviation: float
+    rate: float
+    power: float
+
+    def index(self, beyond: float, usual: float) -> float:
+        """[regression.12] The largest tail index that so many gradients beyond leave likely."""
+        for index in np.linspace(usual, _LEAST_INDEX, _INDICES).tolist():
+            if gamma_above(self.power / index, self.rate * beyond) >= _LIKELY:
+                break
+        return float(index)
+
+    def part(self, place: int, unit: float, rows: int) -> NormalPart:
+        """Return the error of sampling of one coefficient, which ``unit`` of a gradient moves it.
+
+        A gradient clipped to the radius is 1; no sum of squares exceeds the number of rows.
+        """
+        found, spread = self.sums[place] / ROOT**2, self.deviation / ROOT**2
+        squares, weights = likely_variances(found, spread, float(rows))
+        enlarged = rows / max(rows - len(self.sums), 1)  # residuals of a fit are the smaller ones
+        return NormalPart(np.sqrt(squares * enlarged) * unit, weights)
+
+
+def squares_along(view: GradientView, ways: Floats) -> GradientSquares:
+    """[regression.10] Ask for the squares along some ways, each taken at length 1."""
+    lengths = np.sqrt((ways**2).sum(axis=1, keepdims=True))
+    table = ways / np.maximum(lengths, np.finfo(float).tiny)
+    return GradientSquares.along(view, tuple(map(units, table)))
+
+
+def draw_squares(
+    split: BudgetSplit,
+    totals: tuple[int, ...],
+    asked: GradientSquares,
+    typical: float,
+    drawn: tuple[float, float],
+) -> Steps[SandwichSums]:
+    """[regression.10] Spend a little of what is left on the sums of squares.
+
+    ``typical`` is about what one of them is; what makes the noise a fifth of that is enough.
+    ``drawn`` are the rate and the power by which the radius was drawn.
+    """
+    strength = math.sqrt(2) * asked.most / (_PRECISE * max(typical, 1.0))
+    needed = split.part_for(min(strength / float(split.scale), 1.0), "noise")
+    part = min(Fraction(split.total) * needed / split.left, split.power * _MOST)
+    share = part_of_rest(split, max(part, Fraction(1, 1 << 12)))
+    law = split.spend(add_noise(totals, share, sensitivity=asked.most))
+    noisy = yield from draw("squares of gradients", law)
+    return SandwichSums(noisy, math.sqrt(law.noise[0].variance), *drawn)
+
+
+def gamma_above(shape: float, t: float) -> float:
+    """P(G > t) of a gamma variable.
+
+    >>> round(gamma_above(1, 2.0), 4)  # an exponential one
+    0.1353
+    """
+    if t <= 0:
+        return 1.0
+    u = np.log(t + _BEYOND * np.linspace(0, 1, _PLACES) ** 2)
+    density = np.exp(shape * u - np.exp(u) - math.lgamma(shape))
+    return float(np.trapezoid(density, u))
+
+
+def noise_parts(deviation: float, norm: Norm, dimension: int) -> tuple[NormalPart, ...]:
+    """Return Gaussian noise, or that of a direction of balls in so many dimensions, if any.
+
+    Laplace noise is that of one dimension.
+    """
+    if deviation <= 0:
+        return ()
+    if norm == "l2":
+        return (NormalPart(np.array([deviation]), np.ones(1)),)
+    scales, weights = ball_scales(dimension, _NODES)
+    seen = weights > _NEVER
+    return (NormalPart(scales[seen] * deviation, weights[seen]),)
