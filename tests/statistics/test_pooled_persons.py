@@ -13,7 +13,8 @@ from modicum import serialise
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
-from modicum.statistics.pooled_persons import WEIGHTS, PersonGroupErrorModel, quotient_between
+from modicum.statistics.norms import WEIGHTS
+from modicum.statistics.pooled_persons import PersonGroupErrorModel, quotient_between
 
 RNG = np.random.default_rng(0)
 PERSONS, GROUPS = 6000, 60

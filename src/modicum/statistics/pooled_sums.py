@@ -1,0 +1,265 @@
+"""Sums and counts of many groups of persons with all their rows, bounded in all groups at once.
+
+A person's sums in all groups are one vector, as those of means are (pooled_persons.py), so that
+nobody has to say, or to find, in how many groups a person counts. Of all groups together:
+
+[pooled.16] persons  their noisy number;
+            limit    on the norm of a person's sums, which few persons exceed: those who do have
+                     all their rows, with less weight each;
+            kept     the sum of the norms of all persons within the limit;
+            furthest a norm that hardly anybody exceeds;
+            beyond   the sum of what norms have beyond the limit, up to that;
+
+and then, in all groups at once:
+
+[pooled.17] total    the noisy sum of a group, with all that is left;
+[pooled.18] raise    sums are raised by what the limit took off all groups, as far as that is clear
+                     of noise: post-processing.
+
+docs/research/proofs/pooled.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Interval, ScalarEstimate
+from modicum.runtime.steps import Steps, draw, draw_count, read
+from modicum.statistics.norms import WEIGHTS, Norms, persons_beyond
+from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.pooled_law import TIMES
+from modicum.statistics.split import SIZE_PARTS
+from modicum.status import OK, USABLE, Status, bounds_in_steps
+from modicum.summaries.base import Across, Read, RecordRule
+from modicum.summaries.cells import Cells
+from modicum.summaries.sums import ClippedSum
+
+Kind = Literal["sum", "count"]
+FEWEST = 10
+"""Groups, from which on sums and counts share a limit by default."""
+
+_COUNT, _KEPT, _AWAY = 0.01, 0.02, 0.05  # strengths
+# Persons beyond the limit, for every group and per unit of noise: a vector of several groups has
+# an L2 norm that is smaller beside what its groups lose.
+_BEYOND = {1: 2.0, 2: 0.7}
+_USELESS = 1.5  # an interval wider than so many times the answer says next to nothing
+FEW = Status(
+    "few_records",
+    "noise, or what the limit on a person may take off, can be as large as the answer: ask for "
+    "fewer groups, or spend more",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SumsPool:
+    """What all groups of persons found together: released.
+
+    The norm, of a ``power``, of a person's sums in all groups is at most ``most`` steps of the
+    lattice ``on``. ``kept`` is the sum of the norms within that, and ``beyond`` what norms have
+    beyond it, each with the deviation of its noise.
+    """
+
+    lattice: Lattice | None
+    status: Status
+    kind: Kind
+    on: Lattice
+    most: int
+    power: Literal[1, 2]
+    persons: int
+    kept: tuple[float, float]
+    beyond: tuple[float, float]
+
+    @property
+    def useful(self) -> bool:
+        """Groups of persons always answer together."""
+        return True
+
+    def ask(self, column: str | None) -> Read[Any]:
+        """Read the sum of what persons have in a group, by their weights."""
+        across = Across(self.power, (self.most * self.on.step,))
+        rule = RecordRule(self.kind, lattice=self.lattice, across=across)
+        lo = max(-self.most, self.on.first)
+        return Read(column, self.on, ClippedSum(lo, self.most), rule=rule)
+
+
+def find_sums(
+    wider: int, kind: Kind, column: str | None, lattice: Lattice | None, event: Event, groups: int
+) -> Steps[SumsPool]:
+    """[pooled.16] Find a limit for so many groups of persons, and what it takes off all of them."""
+    split = BudgetSplit(event)
+    on = replace(WEIGHTS, floor=round(1 / WEIGHTS.step))
+    if kind == "sum":
+        assert lattice is not None
+        on = lattice.widened(wider)
+        on = replace(on, floor=max(1, round(lattice.floor * (lattice.step / on.step))))
+    sizes = replace(on, lo=0.0, hi=max(on.hi, -on.lo))
+    grid = RadiusGrid.between(sizes.floor, sizes.last, SIZE_PARTS)
+    rule = RecordRule(kind, lattice=lattice, across=Across(split.power))
+    cells = yield from read(Read(column, sizes, Cells(0, grid.radii), rule=rule))
+    share = split.share(split.part_for(_COUNT, "noise"))
+    n0, _ = yield from draw_count(split, cells.count, share, "persons")
+    target = persons_beyond(split, n0, _BEYOND[split.power] * groups)
+    norms = Norms(split, cells, grid, sizes)
+    norms = replace(norms, grid=(yield from norms.nearer(n0, target)))
+    most = yield from norms.limit(target, f"most of a {kind}")
+
+    def summed(label: str, strength: float, number: int, reach: int) -> Steps[tuple[float, float]]:
+        share = split.share(split.part_for(strength, "noise"))
+        mechanism = split.spend(add_noise((number,), share, sensitivity=max(reach, 1)))
+        (noisy,) = yield from draw(label, mechanism, lambda drawn: sizes.words(drawn[0]))
+        return noisy * sizes.step, math.sqrt(mechanism.noise[0].variance) * sizes.step
+
+    kept = yield from summed("kept", _KEPT, cells.clipped_sum(0, most), most)
+    furthest = yield from norms.furthest(most)
+    away = cells.clipped_sum(0, furthest) - cells.clipped_sum(0, most)
+    beyond = yield from summed("beyond the limit", _AWAY, away, furthest - most)
+    return SumsPool(lattice, OK, kind, on, most, split.power, n0, kept, beyond)
+
+
+def sum_in_pool(
+    column: str | None, pool: SumsPool, event: Event, _: object
+) -> Steps[ScalarEstimate]:
+    """[pooled.17] The sum of a group, whose draw costs what it costs in all groups."""
+    split = BudgetSplit(event)
+    found = yield from read(pool.ask(column))
+    mechanism = split.spend(add_noise((found.total,), split.rest(), sensitivity=pool.most))
+    (noisy,) = yield from draw("total", mechanism, lambda drawn: pool.on.words(drawn[0]))
+    noise = NoisyTerm(mechanism.noise[0], 1.0)
+    rounded = 1 if pool.kind == "count" else max(pool.persons, 1)
+    error_model = GroupSumErrorModel(pool.on, pool.most, noisy, noise, rounded)
+    return ScalarEstimate(error_model.value, error_model, OK)
+
+
+def with_lost(pool: SumsPool, estimates: Sequence[Any]) -> list[Any]:
+    """[pooled.18] Return the sums of all groups, raised: post-processing of releases."""
+    models: list[GroupSumErrorModel] = [each.error_model for each in estimates]
+    step, groups = pool.on.step, len(models)
+    sums = [model.noisy * step for model in models]
+    noise = math.sqrt(models[0].noise.variance) * step
+    (kept, unsure), (beyond, unsure_beyond) = pool.kept, pool.beyond
+    at_least, seen = max(kept - unsure, unsure), max(beyond, 0.0) + unsure_beyond
+    lost = max(beyond - unsure_beyond**2 / max(beyond, unsure_beyond), 0.0)
+    squares = max(math.fsum(each**2 for each in sums) / groups - noise**2, 0.0)
+    clear = _part(lost, groups * noise) * _part(math.sqrt(squares), noise)
+    size = max(math.fsum(map(abs, sums)), at_least) / groups
+    share, raised = seen / at_least, 1 + clear * lost / at_least
+    found = []
+    for estimate, model in zip(estimates, models, strict=True):
+        known = replace(model, lost=(share, size), raised=raised)
+        status = known.status if pool.status.code in USABLE else pool.status
+        found.append(replace(estimate, value=known.value, error_model=known, status=status))
+    return found
+
+
+def _part(size: float, noise: float) -> float:
+    """The part of what was seen that is best taken, if noise is so large."""
+    return size**2 / (size**2 + noise**2)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSumErrorModel:
+    """The sum, or the number of rows, of one of many groups of persons with all their rows.
+
+    ``noisy`` is the sum by the weights of persons, in steps of ``lattice``; the norm of a person's
+    sums in all groups is at most ``most`` of them, and so many steps may be ``rounded`` away. All
+    groups have ``lost`` at most a part of what they kept, and keep so much on average; the value
+    is ``raised`` by a factor.
+
+    Notes
+    -----
+    The interval covers all noise, and what the weights take off a group: at most three times the
+    part that they take off all groups together [pooled.18].
+    """
+
+    lattice: Lattice
+    most: int
+    noisy: int
+    noise: NoisyTerm
+    rounded: int
+    lost: tuple[float, float] | None = None
+    raised: float = 1.0
+
+    @property
+    def value(self) -> Fraction:
+        """Within the signs of the range."""
+        found = Fraction(self.noisy) * Fraction(self.lattice.step) * Fraction(self.raised)
+        if self.lattice.lo >= 0:
+            return max(found, Fraction(0))
+        return min(found, Fraction(0)) if self.lattice.hi <= 0 else found
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise."""
+        return math.sqrt(self.noise.variance) * self.lattice.step * self.raised
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        return bounds_in_steps(max(-self.most, self.lattice.first), self.most)
+
+    @property
+    def status(self) -> Status:
+        """Whether the interval says something of this group."""
+        lower, upper = self.interval(0.95, 3.0)
+        return FEW if upper - lower > _USELESS * abs(self.value) else OK
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Noise, rounding, and what the weights take off on the sides where it may be."""
+        step, value = self.lattice.step, float(self.value)
+        reach = self.noise.bound(1 - level) * step + self.rounded * step
+        lower, upper = self.noisy * step - reach, self.noisy * step + reach
+        off = self._taken(tail)
+        if self.lattice.lo < 0:
+            lower -= off
+        else:
+            lower, upper = max(lower, 0.0), max(upper, 0.0)
+        if self.lattice.hi > 0:
+            upper += off
+        else:
+            lower, upper = min(lower, 0.0), min(upper, 0.0)
+        return Interval(min(lower, value), max(upper, value))
+
+    def _taken(self, tail: float | None) -> float:
+        """[pooled.18] What the weights of persons may take off a group."""
+        if tail is None or self.lost is None:
+            return 0.0
+        share, size = self.lost
+        return TIMES * share * max(abs(self.noisy) * self.lattice.step, size)
+
+    @property
+    def condition(self) -> str:
+        return (
+            f"assumes that the limit on persons takes off a group at most {TIMES} times the part "
+            "that it takes off all"
+        )
+
+    def assumption(self, tail: float | None) -> str:
+        about = (
+            "a person counts with less weight if they have more than "
+            f"{self.most * self.lattice.step:,.6g} in all groups together"
+        )
+        if tail is None:
+            return f"interval(tail=None) is for the weighted sum: {about}; it covers all noise."
+        return (
+            f"interval() covers all noise, and what the limit does: {about}. It assumes that this "
+            f"takes off a group at most {TIMES} times the part that it takes off all groups, which "
+            "is known from releases. No released number of this group can check that."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        lost = {} if self.lost is None else {"lost_of_all": self.lost[0]}
+        return {
+            "most": self.most * self.lattice.step,
+            "noise_sd": self.deviation,
+            "weighted": self.noisy * self.lattice.step,
+            "raised": self.raised,
+            **lost,
+        }
