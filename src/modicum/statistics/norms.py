@@ -31,7 +31,7 @@ _TILT = Fraction(1)  # prior cost of a quarter octave
 _MANY, _COARSE = 100, 16  # quarter octaves
 _TILT_COARSE = Fraction(3)
 _NATS, _MOST_COARSE = 60.0, 0.05  # of all persons, and a strength
-_FURTHEST, _TILT_FURTHEST = 0.05, Fraction(1, 4)
+_FURTHEST, _TILT_FURTHEST = 0.05, Fraction(3, 8)
 _BETWEEN = SIZE_PARTS // 2  # quarter octaves from a limit to the furthest norm, at least
 
 

@@ -22,6 +22,7 @@ docs/research/proofs/pooled.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -51,6 +52,7 @@ _COUNT, _KEPT, _AWAY = 0.01, 0.02, 0.05  # strengths
 # Persons beyond the limit, for every group and per unit of noise: a vector of several groups has
 # an L2 norm that is smaller beside what its groups lose.
 _BEYOND = {1: 2.0, 2: 0.7}
+_RAISED = 1.0005  # by less than what is shown of it
 _USELESS = 1.5  # an interval wider than so many times the answer says next to nothing
 FEW = Status(
     "few_records",
@@ -64,8 +66,9 @@ class SumsPool:
     """What all groups of persons found together: released.
 
     The norm, of a ``power``, of a person's sums in all groups is at most ``most`` steps of the
-    lattice ``on``. ``kept`` is the sum of the norms within that, and ``beyond`` what norms have
-    beyond it, each with the deviation of its noise.
+    lattice ``on``, which hardly more than ``few`` exceed. ``kept`` is the sum of the norms within
+    that, and ``beyond`` what norms have beyond it, each with the deviation of its noise, in these
+    steps.
     """
 
     lattice: Lattice | None
@@ -75,6 +78,7 @@ class SumsPool:
     most: int
     power: Literal[1, 2]
     persons: int
+    few: int
     kept: tuple[float, float]
     beyond: tuple[float, float]
 
@@ -116,13 +120,13 @@ def find_sums(
         share = split.share(split.part_for(strength, "noise"))
         mechanism = split.spend(add_noise((number,), share, sensitivity=max(reach, 1)))
         (noisy,) = yield from draw(label, mechanism, lambda drawn: sizes.words(drawn[0]))
-        return noisy * sizes.step, math.sqrt(mechanism.noise[0].variance) * sizes.step
+        return float(noisy), math.sqrt(mechanism.noise[0].variance)
 
     kept = yield from summed("kept", _KEPT, cells.clipped_sum(0, most), most)
     furthest = yield from norms.furthest(most)
     away = cells.clipped_sum(0, furthest) - cells.clipped_sum(0, most)
     beyond = yield from summed("beyond the limit", _AWAY, away, furthest - most)
-    return SumsPool(lattice, OK, kind, on, most, split.power, n0, kept, beyond)
+    return SumsPool(lattice, OK, kind, on, most, split.power, n0, target, kept, beyond)
 
 
 def sum_in_pool(
@@ -142,19 +146,20 @@ def sum_in_pool(
 def with_lost(pool: SumsPool, estimates: Sequence[Any]) -> list[Any]:
     """[pooled.18] Return the sums of all groups, raised: post-processing of releases."""
     models: list[GroupSumErrorModel] = [each.error_model for each in estimates]
-    step, groups = pool.on.step, len(models)
-    sums = [model.noisy * step for model in models]
-    noise = math.sqrt(models[0].noise.variance) * step
+    sums, groups = [float(model.noisy) for model in models], len(models)
+    noise = math.sqrt(models[0].noise.variance)
     (kept, unsure), (beyond, unsure_beyond) = pool.kept, pool.beyond
     at_least, seen = max(kept - unsure, unsure), max(beyond, 0.0) + unsure_beyond
     lost = max(beyond - unsure_beyond**2 / max(beyond, unsure_beyond), 0.0)
     squares = max(math.fsum(each**2 for each in sums) / groups - noise**2, 0.0)
-    clear = _part(lost, groups * noise) * _part(math.sqrt(squares), noise)
-    size = max(math.fsum(map(abs, sums)), at_least) / groups
+    reliable = _part(math.sqrt(squares), noise)
+    clear = _part(lost, groups * noise) * reliable
+    # Fewer persons than groups are beyond the limit: what they lose is in few groups.
+    size = max(math.fsum(map(abs, sums)), at_least) / min(groups, pool.few)
     share, raised = seen / at_least, 1 + clear * lost / at_least
     found = []
     for estimate, model in zip(estimates, models, strict=True):
-        known = replace(model, lost=(share, size), raised=raised)
+        known = replace(model, lost=(share, size), raised=raised, reliable=reliable)
         status = known.status if pool.status.code in USABLE else pool.status
         found.append(replace(estimate, value=known.value, error_model=known, status=status))
     return found
@@ -171,8 +176,9 @@ class GroupSumErrorModel:
 
     ``noisy`` is the sum by the weights of persons, in steps of ``lattice``; the norm of a person's
     sums in all groups is at most ``most`` of them, and so many steps may be ``rounded`` away. All
-    groups have ``lost`` at most a part of what they kept, and keep so much on average; the value
-    is ``raised`` by a factor.
+    groups have ``lost`` about a part of what they kept, which is so many steps on average; the
+    value is ``raised`` by a factor. Of the squares of what groups kept, a part is ``reliable``, and
+    the rest is noise: where most is, a sum that looks clear of noise may be the luckiest of many.
 
     Notes
     -----
@@ -187,19 +193,40 @@ class GroupSumErrorModel:
     rounded: int
     lost: tuple[float, float] | None = None
     raised: float = 1.0
+    reliable: float = 1.0
 
     @property
-    def value(self) -> Fraction:
-        """Within the signs of the range."""
-        found = Fraction(self.noisy) * Fraction(self.lattice.step) * Fraction(self.raised)
+    def _steps(self) -> Fraction:
+        """The value in steps, within the signs of the range."""
+        found = Fraction(self.noisy) * Fraction(self.raised)
         if self.lattice.lo >= 0:
             return max(found, Fraction(0))
         return min(found, Fraction(0)) if self.lattice.hi <= 0 else found
 
     @property
+    def value(self) -> Fraction:
+        return self._steps * Fraction(self.lattice.step)
+
+    @property
+    def limit(self) -> float:
+        """The limit on the norm of a person's sums, in the unit of the data."""
+        return self.most * self.lattice.step
+
+    @property
     def deviation(self) -> float:
         """The standard deviation of the noise."""
-        return math.sqrt(self.noise.variance) * self.lattice.step * self.raised
+        sized = math.sqrt(self.noise.variance) * self.lattice.step * self.raised
+        return min(sized, sys.float_info.max)
+
+    @property
+    def pooled_words(self) -> str:
+        """What a table of all groups says of them."""
+        more = f"; sums are raised by {self.raised - 1:.1%} for what that took off all groups"
+        return (
+            "persons were bounded in all groups at once, for a part of the cost: those with more "
+            f"than {self.limit:,.6g} in all of them count with less weight"
+            + more * (self.raised > _RAISED)
+        )
 
     @property
     def in_steps(self) -> tuple[int, ...]:
@@ -208,31 +235,28 @@ class GroupSumErrorModel:
     @property
     def status(self) -> Status:
         """Whether the interval says something of this group."""
-        lower, upper = self.interval(0.95, 3.0)
-        return FEW if upper - lower > _USELESS * abs(self.value) else OK
+        lower, upper = self._ends(0.95, self.lost)
+        return FEW if upper - lower > _USELESS * self.reliable * abs(float(self._steps)) else OK
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Noise, rounding, and what the weights take off on the sides where it may be."""
-        step, value = self.lattice.step, float(self.value)
-        reach = self.noise.bound(1 - level) * step + self.rounded * step
-        lower, upper = self.noisy * step - reach, self.noisy * step + reach
-        off = self._taken(tail)
-        if self.lattice.lo < 0:
-            lower -= off
-        else:
-            lower, upper = max(lower, 0.0), max(upper, 0.0)
-        if self.lattice.hi > 0:
-            upper += off
-        else:
-            lower, upper = min(lower, 0.0), min(upper, 0.0)
-        return Interval(min(lower, value), max(upper, value))
+        lower, upper = self._ends(level, None if tail is None else self.lost)
+        return Interval(lower * self.lattice.step, upper * self.lattice.step)
 
-    def _taken(self, tail: float | None) -> float:
-        """[pooled.18] What the weights of persons may take off a group."""
-        if tail is None or self.lost is None:
-            return 0.0
-        share, size = self.lost
-        return TIMES * share * max(abs(self.noisy) * self.lattice.step, size)
+    def _ends(self, level: float, lost: tuple[float, float] | None) -> tuple[float, float]:
+        """Noise, rounding, and what the weights take off on the sides where it may be, in steps."""
+        reach, off = self.noise.bound(1 - level) + self.rounded, 0.0
+        if lost is not None:  # [pooled.18]
+            share, size = lost
+            off = TIMES * share * max(abs(self.noisy), size)
+        lower, upper = self.noisy - reach, self.noisy + reach
+        if self.lattice.lo >= 0:
+            lower, upper = max(lower, 0.0), max(upper, 0.0) + off
+        elif self.lattice.hi <= 0:
+            lower, upper = min(lower, 0.0) - off, min(upper, 0.0)
+        else:
+            lower, upper = lower - off, upper + off
+        value = float(self._steps)
+        return min(lower, value), max(upper, value)
 
     @property
     def condition(self) -> str:
@@ -244,7 +268,7 @@ class GroupSumErrorModel:
     def assumption(self, tail: float | None) -> str:
         about = (
             "a person counts with less weight if they have more than "
-            f"{self.most * self.lattice.step:,.6g} in all groups together"
+            f"{self.limit:,.6g} in all groups together"
         )
         if tail is None:
             return f"interval(tail=None) is for the weighted sum: {about}; it covers all noise."
@@ -257,7 +281,7 @@ class GroupSumErrorModel:
     def to_dict(self) -> dict[str, object]:
         lost = {} if self.lost is None else {"lost_of_all": self.lost[0]}
         return {
-            "most": self.most * self.lattice.step,
+            "most": self.limit,
             "noise_sd": self.deviation,
             "weighted": self.noisy * self.lattice.step,
             "raised": self.raised,
