@@ -134,9 +134,7 @@ def test_a_staircase_for_each_group_is_caught(monkeypatch) -> None:
     assert joint_loss(query, [], MINE[0], "stairs") <= 4 + 1e-9
     monkeypatch.setattr(pooled_sums, "add_noise", stairs)
     far = range(0, 200, 5)
-    losses = [
-        _loss_of_totals(query, {**FORCED[1], "total": (each,)}, MINE[0]) for each in far
-    ]
+    losses = [_loss_of_totals(query, {**FORCED[1], "total": (each,)}, MINE[0]) for each in far]
     assert max(losses) > 4
 
 

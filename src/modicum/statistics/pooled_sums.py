@@ -153,7 +153,7 @@ def with_lost(pool: SumsPool, estimates: Sequence[Any]) -> list[Any]:
     lost = max(beyond - unsure_beyond**2 / max(beyond, unsure_beyond), 0.0)
     squares = max(math.fsum(each**2 for each in sums) / groups - noise**2, 0.0)
     reliable = _part(math.sqrt(squares), noise)
-    clear = _part(lost, groups * noise) * reliable
+    clear = _part(lost, math.hypot(groups * noise, unsure_beyond)) * reliable
     # Fewer persons than groups are beyond the limit: what they lose is in few groups.
     size = max(math.fsum(map(abs, sums)), at_least) / min(groups, pool.few)
     share, raised = seen / at_least, 1 + clear * lost / at_least
@@ -225,7 +225,8 @@ class GroupSumErrorModel:
         return (
             "persons were bounded in all groups at once, for a part of the cost: those with more "
             f"than {self.limit:,.6g} in all of them count with less weight"
-            + more * (self.raised > _RAISED)
+            + more
+            * (self.raised > _RAISED)
         )
 
     @property
