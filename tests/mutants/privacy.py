@@ -570,4 +570,13 @@ FAULTS = (
         "np.where(np.abs(records) > 0, np.minimum(1, rule.across.limits[0] / np.abs(records)), 1)",
         "audit/test_pooled_persons.py",
     ),
+    Fault(
+        "sums-by-a-staircase",
+        "The sum of each group of persons has a staircase, which is for a vector of one sum.",
+        "statistics/pooled_sums.py:sum_in_pool",
+        "add_noise((found.total,), split.rest(), sensitivity=pool.most)",
+        "__import__('modicum.mechanisms.staircase', fromlist=['x']).Staircase("
+        "(found.total,), pool.most, max(pool.most // 2, 1), split.rest().pure)",
+        "audit/test_pooled_sums.py",
+    ),
 )
