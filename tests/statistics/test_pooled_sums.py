@@ -94,8 +94,11 @@ def test_the_noise_is_what_it_says(kind, budget) -> None:
         found = asked(kind, grouped, within=(0, 2), **cost)
         for release in found.values():
             model = release.error_model
-            assert model.most * model.lattice.step >= 1
-            ratios.append((model.noisy - 40 / model.lattice.step) ** 2 / model.noise.variance)
+            assert model.limit >= 1
+            spent = float(release.transcript[-1].event.cost(budget.kind).amount)
+            variance = model.most**2 * (2 / spent**2 if budget.kind == "pure" else 0.5 / spent)
+            assert model.noise.variance == pytest.approx(variance, rel=0.01)
+            ratios.append((model.noisy - 40 / model.lattice.step) ** 2 / variance)
     assert 0.8 < np.mean(ratios) < 1.25  # 0.49 if the scale is 30 % too small
 
 
@@ -213,9 +216,9 @@ def test_it_is_stored_and_read(kind, found) -> None:
 
 
 def test_what_all_groups_lose_is_put_back() -> None:
-    """One person in a hundred has half of the rows: most of theirs are beyond any limit."""
+    """One person in 66 has a fifth of the rows, most of which are beyond any limit."""
     rng = np.random.default_rng(3)
-    rows = np.where(np.arange(20_000) % 100 == 0, 300, 3)
+    rows = np.where(np.arange(20_000) % 66 == 0, 60, 3)
     who = np.repeat(np.arange(20_000), rows)
     table = pd.DataFrame({"who": who, "g": rng.integers(0, 200, len(who))})
     truth = table.groupby("g").size().to_numpy()

@@ -52,6 +52,7 @@ _COUNT, _KEPT, _AWAY = 0.01, 0.02, 0.05  # strengths
 # Persons beyond the limit, for every group and per unit of noise: a vector of several groups has
 # an L2 norm that is smaller beside what its groups lose.
 _BEYOND = {1: 2.0, 2: 0.7}
+_CLEAR = 2.0  # deviations of the noise, up to which nothing is raised
 _RAISED = 1.0005  # by less than what is shown of it
 _USELESS = 1.5  # an interval wider than so many times the answer says next to nothing
 FEW = Status(
@@ -150,7 +151,7 @@ def with_lost(pool: SumsPool, estimates: Sequence[Any]) -> list[Any]:
     noise = math.sqrt(models[0].noise.variance)
     (kept, unsure), (beyond, unsure_beyond) = pool.kept, pool.beyond
     at_least, seen = max(kept - unsure, unsure), max(beyond, 0.0) + unsure_beyond
-    lost = max(beyond - unsure_beyond**2 / max(beyond, unsure_beyond), 0.0)
+    lost = max(beyond - (_CLEAR * unsure_beyond) ** 2 / max(beyond, unsure_beyond), 0.0)
     squares = max(math.fsum(each**2 for each in sums) / groups - noise**2, 0.0)
     reliable = _part(math.sqrt(squares), noise)
     clear = _part(lost, math.hypot(groups * noise, unsure_beyond)) * reliable
