@@ -48,12 +48,16 @@ def persons_beyond(split: BudgetSplit, persons: int, times: float, least: float 
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """The norms of all persons, counted by the radii of a grid of quarter octaves: sensitive."""
+    """The norms of all persons, counted by the radii of a grid of quarter octaves: sensitive.
+
+    Draws have so many times the usual strength.
+    """
 
     split: BudgetSplit
     cells: CellSummary
     grid: RadiusGrid
     lattice: Lattice
+    times: float = 1.0
 
     def limit(self, target: int, label: str) -> Steps[int]:
         """[pooled.12] A norm that hardly more than so many persons exceed, as in [people.11]."""
@@ -116,7 +120,7 @@ class Norms:
         """A norm of a grid; those who may be beyond it anyway do not count."""
         # A person more still adds 0 or 1.
         beyond = tuple(max(number - target, 0) for number in self.cells.above_many(grid.radii))
-        share = self.split.share(self.split.part_for(strength, "range"))
+        share = self.split.share(self.split.part_for(self.times * strength, "range"))
         mechanism = self.split.spend(RadiusDraw.of((beyond,), grid, share, tilt=tilt))
         (chosen,) = yield from draw(label, mechanism, lambda drawn: words(grid.radii[drawn[0]]))
         return grid.radii[chosen]

@@ -49,6 +49,7 @@ FEWEST = 10
 """Groups, from which on sums and counts share a limit by default."""
 
 _COUNT, _KEPT, _AWAY = 0.01, 0.02, 0.05  # strengths
+_MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 # Persons beyond the limit, for every group and per unit of noise: a vector of several groups has
 # an L2 norm that is smaller beside what its groups lose.
 _BEYOND = {1: 2.0, 2: 0.7}
@@ -113,12 +114,13 @@ def find_sums(
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, cells.count, share, "persons")
     target = persons_beyond(split, n0, _BEYOND[split.power] * groups)
-    norms = Norms(split, cells, grid, sizes)
+    times = _MORE if split.concentrated else 1.0
+    norms = Norms(split, cells, grid, sizes, times)
     norms = replace(norms, grid=(yield from norms.nearer(n0, target)))
     most = yield from norms.limit(target, f"most of a {kind}")
 
     def summed(label: str, strength: float, number: int, reach: int) -> Steps[tuple[float, float]]:
-        share = split.share(split.part_for(strength, "noise"))
+        share = split.share(split.part_for(times * strength, "noise"))
         mechanism = split.spend(add_noise((number,), share, sensitivity=max(reach, 1)))
         (noisy,) = yield from draw(label, mechanism, lambda drawn: sizes.words(drawn[0]))
         return float(noisy), math.sqrt(mechanism.noise[0].variance)
