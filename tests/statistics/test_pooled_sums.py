@@ -75,6 +75,11 @@ def test_every_group_spends_the_whole_cost(kind, budget) -> None:
     assert error_of(found.frame(), TRUTH[kind]) < 0.1 * TRUTH[kind].mean()
 
 
+def test_rows_are_whole_numbers() -> None:
+    values = [each.value for each in groups().count(epsilon=2).values()]
+    assert values == [round(value) for value in values]
+
+
 def test_rows_and_sums_of_one_table_share_its_budget() -> None:
     both = groups(budget=mo.pure(4)).release(
         rows=mo.query.count(epsilon=2), total=mo.query.sum("x", epsilon=2)

@@ -142,7 +142,8 @@ def sum_in_pool(
     (noisy,) = yield from draw("total", mechanism, lambda drawn: pool.on.words(drawn[0]))
     noise = NoisyTerm(mechanism.noise[0], 1.0)
     rounded = 1 if pool.kind == "count" else max(pool.persons, 1)
-    error_model = GroupSumErrorModel(pool.on, pool.most, noisy, noise, rounded)
+    counts = pool.kind == "count"
+    error_model = GroupSumErrorModel(pool.on, pool.most, noisy, noise, rounded, counts=counts)
     return ScalarEstimate(error_model.value, error_model, OK)
 
 
@@ -152,8 +153,8 @@ def with_lost(pool: SumsPool, estimates: Sequence[Any]) -> list[Any]:
     sums, groups = [float(model.noisy) for model in models], len(models)
     noise = math.sqrt(models[0].noise.variance)
     (kept, unsure), (beyond, unsure_beyond) = pool.kept, pool.beyond
-    at_least, seen = max(kept - unsure, unsure), max(beyond, 0.0) + unsure_beyond
-    lost = max(beyond - (_CLEAR * unsure_beyond) ** 2 / max(beyond, unsure_beyond), 0.0)
+    at_least, seen = max(kept - unsure, unsure, 1.0), max(beyond, 0.0) + unsure_beyond
+    lost = max(beyond - (_CLEAR * unsure_beyond) ** 2 / max(beyond, unsure_beyond, 1.0), 0.0)
     squares = max(math.fsum(each**2 for each in sums) / groups - noise**2, 0.0)
     reliable = _part(math.sqrt(squares), noise)
     clear = _part(lost, math.hypot(groups * noise, unsure_beyond)) * reliable
@@ -170,7 +171,7 @@ def with_lost(pool: SumsPool, estimates: Sequence[Any]) -> list[Any]:
 
 def _part(size: float, noise: float) -> float:
     """The part of what was seen that is best taken, if noise is so large."""
-    return size**2 / (size**2 + noise**2)
+    return size**2 / max(size**2 + noise**2, 1.0)  # of steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,7 @@ class GroupSumErrorModel:
     groups have ``lost`` about a part of what they kept, which is so many steps on average; the
     value is ``raised`` by a factor. Of the squares of what groups kept, a part is ``reliable``, and
     the rest is noise: where most is, a sum that looks clear of noise may be the luckiest of many.
+    ``counts``: of rows, which are whole numbers.
 
     Notes
     -----
@@ -197,11 +199,15 @@ class GroupSumErrorModel:
     lost: tuple[float, float] | None = None
     raised: float = 1.0
     reliable: float = 1.0
+    counts: bool = False
 
     @property
     def _steps(self) -> Fraction:
-        """The value in steps, within the signs of the range."""
+        """The value in steps, within the signs of the range; of a count, a whole number of rows."""
         found = Fraction(self.noisy) * Fraction(self.raised)
+        if self.counts:
+            step = Fraction(self.lattice.step)
+            found = round(found * step) / step
         if self.lattice.lo >= 0:
             return max(found, Fraction(0))
         return min(found, Fraction(0)) if self.lattice.hi <= 0 else found
