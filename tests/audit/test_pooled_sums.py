@@ -21,6 +21,7 @@ from tests.audit.test_pooled_groups import follow, together
 from tests.audit.test_pooled_persons import (
     FAR,
     GROUPS,
+    KEYS,
     MINE,
     NARROW,
     ROWS,
@@ -100,6 +101,25 @@ def joint_loss(query, rows, mine, seed: str) -> float:
             loss += follow(of_group, event.part(1 - spent), pair, FAR, entropy)[0]
         losses.append(abs(loss))
     return max(losses)
+
+
+RANGES = {  # ends above zero, below it and not multiples of the step, and with zero near one
+    "above": ((4, 12), 1),
+    "below": ((-13.5, -3.5), 2),
+    "near": ((-7, 2), 1),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_ranges_beside_zero(name) -> None:
+    """A weighted sum may be nearer to zero than any value."""
+    within, step = RANGES[name]
+    query = ask.sum("x", within=within, step=step, epsilon=1).for_unit(UNIT)
+    mine = [(g, x, "me") for g in KEYS for x in within]
+    losses = [
+        joint_loss(query, [], mine[i::j], f"{name} {i} {j}") for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
+    assert 0.3 < max(losses) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("rows", ROWS, ids=["nobody", "two others"])

@@ -508,4 +508,12 @@ FAULTS = (
         "off = 0.01 * TIMES * share",
         "statistics/test_pooled_sums.py",
     ),
+    Fault(
+        "sums-of-persons-beside-zero",
+        "A weighted sum of a person is no nearer to zero than the range of values.",
+        "statistics/pooled_sums.py:find_sums",
+        "lo=min(on.lo, 0.0), hi=max(on.hi, 0.0)",
+        "lo=on.lo, hi=on.hi",
+        "audit/test_pooled_sums.py",
+    ),
 )

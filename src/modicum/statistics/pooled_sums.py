@@ -106,7 +106,9 @@ def find_sums(
     if kind == "sum":
         assert lattice is not None
         on = lattice.widened(wider)
-        on = replace(on, floor=max(1, round(lattice.floor * (lattice.step / on.step))))
+        # Weighted sums are as near to zero as they need to be, whatever the range of values.
+        floor = max(1, round(lattice.floor * (lattice.step / on.step)))
+        on = replace(on, lo=min(on.lo, 0.0), hi=max(on.hi, 0.0), floor=floor)
     sizes = replace(on, lo=0.0, hi=max(on.hi, -on.lo))
     grid = RadiusGrid.between(sizes.floor, sizes.last, SIZE_PARTS)
     rule = RecordRule(kind, lattice=lattice, across=Across(split.power))
