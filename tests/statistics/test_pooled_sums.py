@@ -271,3 +271,17 @@ def test_intervals_hold(kind) -> None:
     assert len(held[0.5]) == 6 * GROUPS
     assert np.mean(held[0.5]) > 0.45
     assert np.mean(held[0.95]) > 0.93
+
+
+@pytest.mark.parametrize("engine", ["polars", "pyarrow", "duckdb"])
+def test_other_engines_add_up_the_same_integers(kind, engine) -> None:
+    module = pytest.importorskip(engine)
+    if engine == "polars":
+        table = module.from_pandas(VISITS)
+    elif engine == "pyarrow":
+        table = module.Table.from_pandas(VISITS)
+    else:
+        table = module.from_df(VISITS)
+    within = (-1e4, 1e4)
+    here, there = (asked(kind, groups(each), within, epsilon=2) for each in (VISITS, table))
+    assert [r.value for r in there.values()] == [r.value for r in here.values()]
