@@ -226,7 +226,8 @@ def person_sums(releases: int) -> tuple[str, list[Target]]:
             targets.append(Target(what, 2.0, line.ours / line.best))
         what = f"{{}} / groups alone, mean of logarithms, {currency.name}"
         for asked in ("rows", "sum"):
-            ratios = [line.ours / line.alone for line in lines if line.asked == asked]
+            chosen = [line for line in lines if line.asked == asked]
+            ratios = [line.ours / min(line.alone, NOTHING * line.best) for line in chosen]
             mean = float(np.exp(np.mean(np.log(ratios))))
             targets.append(Target(what.format(asked), 0.5, mean))
         missed = max(lines, key=lambda line: 1 - line.covered)
