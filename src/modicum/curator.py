@@ -394,8 +394,8 @@ class Curator(Statistics, WholeTable):
             For a unit that names persons, without ``max_rows``: the most groups in which one person
             counts. A person's other groups are dropped, at random, anew for every query. A record
             in each of k groups is drawn with ε/k (ρ/k). By default it is found, with some percent
-            of the cost, as a number that a small part of the persons exceed; means that are
-            ``pooled`` need none, and keys that are drawn count each person for one of them. A unit
+            of the cost, as a number that a small part of the persons exceed; what is ``pooled``
+            needs none, and keys that are drawn count each person for one of them. A unit
             with ``combine`` needs it.
         pooled : bool or "auto"
             Whether means share what is alike: with a part of the cost, 10 to 20 % mostly, all
@@ -405,8 +405,9 @@ class Curator(Statistics, WholeTable):
             ``"auto"``: for 30 groups or more, and k times as many if a person may be in k of them
             with a record each, unless the rows stay on a cluster, where it cannot be done. Where
             all rows of a person count, a person is one vector over all groups, and these find how
-            long it may be, whatever the number of groups; ``max_groups`` rules that out. A release
-            of a group has the mean before it was moved as ``unshrunk``.
+            long it may be, whatever the number of groups; ``max_groups`` rules that out. So do
+            sums and counts, of which each group has its own value, and for 10 groups or more. A
+            release of a group has the mean before it was moved as ``unshrunk``.
 
         Returns
         -------

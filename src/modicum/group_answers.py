@@ -43,7 +43,6 @@ from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
 
 Pooled = bool | Literal["auto"]
-LEAST_GROUPS = 30  # so many groups share what is alike by default
 
 
 def group_by(
@@ -91,11 +90,14 @@ def group_by(
     return GroupBy(answers.named, chosen, selection, answers.answer)
 
 
-def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bool) -> bool:
-    """Whether means of groups share what is alike: a public rule."""
+def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bool) -> int | None:
+    """By what the least number of groups that share what is alike is multiplied: a public rule.
+
+    ``None``: none do.
+    """
     why = ""
     if unit.whole and bounded:
-        why = "max_groups= drops rows of persons: leave it out, as no mean needs it"
+        why = "max_groups= drops rows of persons: leave it out, as means, sums and counts need none"
     elif isinstance(guard.source, RemoteSource):
         why = "the rows stay on a cluster"
     elif groups < 2:
@@ -104,8 +106,9 @@ def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bo
         raise InvalidArgument(f"pooled=True cannot be done where {why}")
     # A person in k groups has a k-th of the cost for each of their records together, if these are
     # no one vector.
-    enough = groups >= LEAST_GROUPS * (1 if unit.whole else unit.groups)
-    return not why and (pooled is True or (pooled == "auto" and enough))
+    if why or pooled is False:
+        return None
+    return 0 if pooled is True else (1 if unit.whole else unit.groups)
 
 
 def _draw_keys(guard: Guard, by: str, event: ApproxDP, unit: Unit) -> TranscriptEntry:
@@ -152,7 +155,8 @@ def nothing() -> None:
 class _Answers:
     """What answers queries for every group.
 
-    ``find``: for persons in as many groups as are found; ``together``: means share what is alike.
+    ``find``: for persons in as many groups as are found; ``together``: which share what is alike,
+    see :func:`_pools`.
     """
 
     guard: Guard
@@ -161,7 +165,7 @@ class _Answers:
     selection: TranscriptEntry | None
     unit: Unit
     find: bool
-    together: bool
+    together: int | None
 
     @property
     def named(self) -> str | tuple[str, ...]:
@@ -176,7 +180,7 @@ class _Answers:
 
     def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
         guard, unit, found = self.guard, self.unit, None
-        shared = {name: each for name, each in queries.items() if self.together and each.pooling}
+        shared = {name: each for name, each in queries.items() if self._shares(each)}
         # What groups of persons with all their rows share needs no bound on groups [pooled.10].
         across = shared if unit.whole else {}
         others = {name: each for name, each in queries.items() if name not in across}
@@ -229,6 +233,11 @@ class _Answers:
                 for name, query in queries.items()
             }
             return pending.commit(grouped)
+
+    def _shares(self, query: Query[Any]) -> bool:
+        if query.pooling is None or self.together is None:
+            return False
+        return len(self.keys) >= self.together * query.pooling.least
 
     def _run(
         self,

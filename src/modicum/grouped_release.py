@@ -218,13 +218,16 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
 
     def _pooled_words(self) -> list[str]:
         """Say what all groups found together, if they did."""
-        if not self._unshrunk():
-            return []
-        words = (
-            "all groups found clipping bounds together, for a part of the cost; values are shrunk "
-            "towards that of all groups, and those before it are the column unshrunk of frame()"
-        )
-        return [note_text("  pooled   ", words)]
+        words = {
+            getattr(each.error_model, "pooled_words", "") for each in self.releases.values()
+        } - {""}
+        if self._unshrunk():
+            words = {
+                "all groups found clipping bounds together, for a part of the cost; values are "
+                "shrunk towards that of all groups, and those before it are the column unshrunk of "
+                "frame()"
+            }
+        return [note_text("  pooled   ", each) for each in sorted(words)]
 
     def _groups_found(self) -> list[int]:
         """In how many groups a person counts, if that was found: with all keys, or with these."""

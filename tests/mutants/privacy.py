@@ -578,4 +578,13 @@ FAULTS = (
         "if True:",
         "test_pooled_groups.py",
     ),
+    Fault(
+        "sums-by-a-staircase",
+        "The sum of each group of persons has a staircase, which is for a vector of one sum.",
+        "statistics/pooled_sums.py:sum_in_pool",
+        "add_noise((found.total,), split.rest(), sensitivity=pool.most)",
+        "__import__('modicum.mechanisms.staircase', fromlist=['x']).Staircase("
+        "(found.total,), pool.most, max(pool.most // 2, 1), split.rest().pure)",
+        "audit/test_pooled_sums.py",
+    ),
 )

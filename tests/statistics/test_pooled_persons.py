@@ -13,7 +13,8 @@ from modicum import serialise
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
-from modicum.statistics.pooled_persons import WEIGHTS, PersonGroupErrorModel, quotient_between
+from modicum.statistics.norms import WEIGHTS
+from modicum.statistics.pooled_persons import PersonGroupErrorModel, quotient_between
 
 RNG = np.random.default_rng(0)
 PERSONS, GROUPS = 6000, 60
@@ -133,11 +134,12 @@ def test_ugly_data(table, usable) -> None:
 
 def test_other_queries_find_in_how_many_groups_a_person_counts() -> None:
     found = groups(budget=mo.pure(20)).release(
-        mean=mo.query.mean("x", epsilon=2), rows=mo.query.count(epsilon=18)
+        mean=mo.query.mean("x", epsilon=2),
+        middle=mo.query.median("x", within=(0, 100), epsilon=18),
     )
     assert found["mean"].unit == UNIT
-    assert found["rows"].unit.groups == found["rows"][0].groups_found > 1
-    labels = [entry.label for entry in found["rows"][0].transcript]
+    assert found["middle"].unit.groups == found["middle"][0].groups_found > 1
+    labels = [entry.label for entry in found["middle"][0].transcript]
     assert labels[:2] == ["persons", "most groups"]
     assert "most groups" not in [entry.label for entry in found["mean"][0].transcript]
 

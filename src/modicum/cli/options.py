@@ -306,7 +306,8 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "--pooled",
         choices=("auto", "yes", "no"),
         help="whether means of groups share what is alike: bounds that all find together, and "
-        "shrinkage (default auto: for 30 groups or more)",
+        "shrinkage; and whether persons are bounded in all groups at once (default auto: for means "
+        "of 30 groups or more, and sums and counts of 10 groups of persons or more)",
     )
 
 

@@ -28,12 +28,14 @@ class Pooling:
     ``find`` starts the steps of all records together, given the event one row may cost and the
     number of groups; they spend a part of it. ``begin`` starts those of one group, given what was
     found and what is left for it. ``finish`` gets the estimates of all groups, which are released,
-    and changes them by post-processing.
+    and changes them by post-processing. ``least`` is the number of groups from which on they do so
+    by default.
     """
 
     find: Callable[[Event, int], Steps[Any]]
     begin: Callable[[Any, Event], Steps[Any]]
     finish: Callable[[Any, Sequence[Any]], list[Any]]
+    least: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,17 +44,18 @@ def norms_of_persons(x: Floats, persons: Integers, power: int) -> Floats:
 
 
 def scaled_across(
-    records: Floats, both: Sequence[Floats], persons: Integers, rule: RecordRule, step: float
+    records: Floats, bounded: Sequence[Floats], persons: Integers, rule: RecordRule, step: float
 ) -> Floats:
-    """Return one of two kinds of records scaled down, rounded towards zero to multiples of a step.
+    """Return records scaled down, rounded towards zero to multiples of a step.
 
-    One factor of each person brings the norms of ``both`` kinds within the limits. They are taken
-    of quotients by the limit: what is lost there below the smallest float is nothing beside it.
+    One factor of each person brings the norm of each ``bounded`` kind within its limit. They are
+    taken of quotients by the limit: what is lost there below the smallest float is nothing beside
+    it.
     """
     assert rule.across is not None
     assert rule.across.limits is not None
     factors = np.ones(int(persons.max(initial=-1)) + 1)
-    for each, limit in zip(both, rule.across.limits, strict=True):
+    for each, limit in zip(bounded, rule.across.limits, strict=True):
         norms = norms_of_persons(each / limit, persons, rule.across.power)
         np.minimum(factors, _LESS / np.maximum(norms, _LESS), out=factors)
     scaled: Floats = np.trunc(records * factors[persons] / step) * step
@@ -72,6 +73,8 @@ def across_groups(
     if rule.across.limits is None:
         steps = totals.records(alone, pairs) / step
         return norms_of_persons(steps, persons, rule.across.power) * step
+    records = totals.records(alone, pairs)
+    if len(rule.across.limits) == 1:
+        return scaled_across(records, (records,), persons, rule, step)
     sums, counts = (totals.records(replace(alone, kind=kind), pairs) for kind in ("sum", "count"))
-    records = sums if rule.kind == "sum" else counts
     return scaled_across(records, (sums, counts), persons, rule, step)

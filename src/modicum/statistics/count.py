@@ -15,8 +15,9 @@ from modicum.runtime.steps import Steps, draw_count, read
 from modicum.statistics import spec
 from modicum.statistics.outside import Redrawn
 from modicum.statistics.persons import SIZES
+from modicum.statistics.pooled_sums import GroupSumErrorModel
 from modicum.statistics.split import BOTH_CLUSTERS
-from modicum.statistics.sum import SumErrorModel, adaptive_sum
+from modicum.statistics.sum import SumErrorModel, adaptive_sum, pooled_way
 from modicum.statistics.texts import documented
 from modicum.status import OK
 from modicum.summaries.base import Read, RecordRule
@@ -123,6 +124,7 @@ COUNT = spec.Row(
     lambda column, _lattice, event, _options: noisy_count(column, event),
     needs_range=False,
     of_persons=lambda _wider, column, _lattice, event, _options: count_of_persons(column, event),
+    pooled_persons=lambda wider: pooled_way(wider, "count"),
 )
 
 
@@ -144,6 +146,6 @@ True""",
             n=10_000,
             note="``n`` matters only if it is as small as the noise: a count is never negative.",
         ),
-        error_model=(CountErrorModel,),
+        error_model=(CountErrorModel, GroupSumErrorModel),
     ),
 )

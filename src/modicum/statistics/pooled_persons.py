@@ -36,13 +36,13 @@ import numpy as np
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import Setting
 from modicum.statistics.error_law import Reach, noise_parts
+from modicum.statistics.norms import WEIGHTS, Norms, persons_beyond
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.person_mean import (
     RatioErrorModel,
@@ -50,24 +50,18 @@ from modicum.statistics.person_mean import (
     mean_of_persons,
     sum_of_sizes,
 )
-from modicum.statistics.persons import SIZES
 from modicum.statistics.pooled_law import FEW, ONE_VALUE, TIMES, Floats
 from modicum.statistics.shrinkage import in_common, weights_of_own
 from modicum.statistics.split import SIZE_PARTS, ClusterOption
 from modicum.status import OK, USABLE, Status, bounds_in_steps
 from modicum.summaries.base import Across, Read, RecordRule
-from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.cells import Cells
 from modicum.summaries.sums import ClippedSum, Count
-
-WEIGHTS = Lattice(0.0, SIZES.hi, 2.0**-16)
-"""The lattice of sums of weights of rows."""
 
 _COUNT = 0.01  # strength
 _WHOLE, _PERSONS = (0.1, 0.25), 1000.0  # parts of the budget; persons per unit of noise
-# Persons beyond a limit: for every group, per unit of noise; and parts of all, least and most.
-_BEYOND, _PARTS = 4.0, (Fraction(1, 500), Fraction(1, 5))
-_LEAST, _SURE, _LARGEST = 0.01, 20.0, 0.15  # strengths, and nats of those beyond a limit
-_TILT = Fraction(1)  # prior cost of a quarter octave
+# Persons beyond a limit: for every group, per unit of noise, and a part of all at least.
+_BEYOND, _PART = 4.0, 1 / 500
 _NEARER = 8  # octaves of a limit below the size of all deviations of a person together
 _ROWS = Fraction(2, 5)  # of what a group has
 _OCTAVES = 4, 10  # of quotients of noises, below and above one
@@ -147,46 +141,13 @@ def find_person_pool(
         Read(column, WEIGHTS, Cells(0, grids[0].radii), rule=numbers),
         Read(column, totals, Cells(0, grids[1].radii), rule=deviations),
     )
-    beyond = _beyond(split, n0, groups)
-    rows = yield from _limit(split, sizes, grids[0], beyond, "most rows", WEIGHTS)
-    most = yield from _limit(split, away, grids[1], beyond, "most deviations", totals)
+    beyond = persons_beyond(split, n0, _BEYOND * groups, _PART)
+    rows = yield from Norms(split, sizes, grids[0], WEIGHTS).limit(beyond, "most rows")
+    most = yield from Norms(split, away, grids[1], totals).limit(beyond, "most deviations")
     least = grids[1].radii[1]
     noise = math.sqrt(model.total.noise.variance) * totals.step / sum_of_sizes(model.rows)
     known = float(model.value), noise
     return PersonPool(lattice, whole.status, centre, totals, least, rows, most, split.power, known)
-
-
-def _beyond(split: BudgetSplit, persons: int, groups: int) -> int:
-    """[pooled.12] How many persons may be beyond a limit.
-
-    The noise of so many sums of groups grows with the limit as fast as what it takes off persons
-    shrinks.
-    """
-    least, most = (float(part) * max(persons, 1) for part in _PARTS)
-    return max(round(min(max(least, _BEYOND * groups / float(split.scale)), most)), 1)
-
-
-def _limit(
-    split: BudgetSplit,
-    cells: CellSummary,
-    grid: RadiusGrid,
-    target: int,
-    label: str,
-    lattice: Lattice,
-) -> Steps[int]:
-    """[pooled.12] A norm that hardly more than so many persons exceed, as in [people.11]."""
-    radii = grid.radii[1:]
-    beyond = tuple(max(number - target, 0) for number in cells.above_many(radii))
-    strength = min(max(_LEAST, _SURE / (target * float(split.scale))), _LARGEST)
-    share = split.share(split.part_for(strength, "range"))
-    grid = RadiusGrid(radii, grid.indices[1:])
-    mechanism = split.spend(RadiusDraw.of((beyond,), grid, share, tilt=_TILT))
-
-    def words(drawn: tuple[int, ...]) -> str:
-        return f"hardly more than {target:,} persons have more: {lattice.words(radii[drawn[0]])}"
-
-    (chosen,) = yield from draw(label, mechanism, words)
-    return radii[chosen]
 
 
 def mean_in_person_pool(

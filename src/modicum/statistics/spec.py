@@ -116,12 +116,13 @@ class PooledWay(NamedTuple):
 
     The parts are those of a :class:`~modicum.runtime.query.Pooling`; ``find`` has the place and the
     lattice besides, ``begin`` the place, and what answers a group alone: within the lattice that
-    all groups found, and without it.
+    all groups found, and without it; ``least`` groups do so by default, and more.
     """
 
     find: Callable[[Any, Lattice, Event, int], Steps[Any]]
     begin: Callable[[Any, Any, Event, Callable[[Event], Steps[Any]]], Steps[Any]]
     finish: Callable[[Any, Sequence[Any]], list[Any]]
+    least: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,7 @@ class Row(Generic[Chosen, R_co]):
             estimate = yield from way.begin(place, pool, event, alone)
             return replace(estimate, lattice=pool.lattice) if found and pool.useful else estimate
 
-        return Pooling(find, of_group, way.finish)
+        return Pooling(find, of_group, way.finish, way.least)
 
     def _in_found_limit(
         self, place: str | None, lattice: Lattice | None, event: Event, options: Chosen

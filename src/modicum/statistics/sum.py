@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from sys import float_info
 from typing import Literal
 
@@ -61,6 +62,13 @@ from modicum.statistics.outside import (
     mean_size,
 )
 from modicum.statistics.pairs import WEIGHTS_HELP, weighted
+from modicum.statistics.pooled_sums import (
+    FEWEST,
+    GroupSumErrorModel,
+    find_sums,
+    sum_in_pool,
+    with_lost,
+)
 from modicum.statistics.search import Looked, count_closely, count_twice, records_found
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
@@ -235,6 +243,11 @@ def sum_of_persons(
     """Estimate the sum of all rows of persons, each of whom is one record, the sum of theirs."""
     rule = RecordRule("sum", lattice=lattice)  # [people.2]
     return adaptive_sum(column, lattice.widened(wider), event, options, rule)
+
+
+def pooled_way(wider: int, kind: Literal["sum", "count"]) -> spec.PooledWay:
+    """How groups of persons find sums, or numbers of rows, together."""
+    return spec.PooledWay(partial(find_sums, wider, kind), sum_in_pool, with_lost, FEWEST)
 
 
 def no_bounded_sum(*_: object) -> Steps[ScalarEstimate]:
@@ -468,6 +481,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "sum with noise on the scale of the data's own size",
         adaptive_sum,
         of_persons=sum_of_persons,
+        pooled_persons=lambda wider: pooled_way(wider, "sum"),
     ),
     spec.Row(
         "sum",
@@ -498,6 +512,6 @@ STATISTICS = (
             rows_help=False,
             without=("weights",),
         ),
-        error_model=(SumErrorModel,),
+        error_model=(SumErrorModel, GroupSumErrorModel),
     ),
 )

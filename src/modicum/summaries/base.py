@@ -490,12 +490,13 @@ class Columns:
 class Across:
     """A person's records in all groups, as one vector with a norm of the ``power`` 1 or 2.
 
-    Without ``limits`` the norm is one record. With them, a vector is scaled down as far as that of
-    the person's sums may be no longer than the first of them, and that of numbers than the second.
+    Without ``limits`` the norm is one record. With one, a vector is scaled down to be no longer.
+    With two, it is scaled down as far as that of the person's sums may be no longer than the first
+    of them, and that of numbers than the second.
     """
 
     power: Literal[1, 2]
-    limits: tuple[float, float] | None = None
+    limits: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
