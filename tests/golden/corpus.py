@@ -32,6 +32,7 @@ _WRITTEN_AS = {
 }
 ONE_COLUMN = {"radial", "gradient"}  # of rows that are as wide as their option says
 PERSONS = ("count", "sum", "mean", "median", "var")  # of persons with all their rows too
+ON_A_RANGE = {"cdf", "geometric_mean", "histogram"}  # with edges or a lowest value of their own
 WITHIN = {"skewed": (-1e9, 1e9), "mostly zeros": (0, 168), "few": (-1000, 5000)}
 
 
@@ -48,26 +49,31 @@ def tables() -> dict[str, NDArray[np.float64]]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A row of the registry with one of its options, a cost and a table."""
+    """A row of the registry with one of its options, a cost and a table.
+
+    Its range is given, or ``found``.
+    """
 
     row: Any
     option: int
     cost: str
     table: str
     persons: bool = False
+    found: bool = False
 
     @property
     def name(self) -> str:
         """Unique and stable, with the names that statistics had when the corpus was written."""
         row = self.row
         statistic = _WRITTEN_AS.get(row.statistic, row.statistic)
-        table = self.table + ", persons" * self.persons
+        table = self.table + ", persons" * self.persons + ", no range" * self.found
         return f"{statistic}, {row.method}, option {self.option}, {self.cost}, {table}"
 
     def released(self, data: NDArray[np.float64]) -> mo.Release | mo.ArrayRelease:
         """Release it with seeded draws."""
         row, budget = self.row, COSTS[self.cost]
-        lattice = Lattice.within(WITHIN[self.table]) if row.needs_range else None
+        given = row.needs_range and not self.found
+        lattice = Lattice.within(WITHIN[self.table]) if given else None
         query = row.query(None, lattice, budget, row.options[self.option])
         if self.persons:
             return self._of_persons(query, data[:, 0])
@@ -104,6 +110,11 @@ def cases() -> Iterator[Case]:
                 if cost in row.kinds:
                     for table in WITHIN:
                         yield Case(row, option, cost, table)
+    for row in REGISTRY:
+        if row.needs_range and row.finds_range and row.statistic not in ON_A_RANGE:
+            for cost in COSTS:
+                if cost in row.kinds:
+                    yield Case(row, 0, cost, "skewed", found=True)
 
 
 def observed(case: Case, data: NDArray[np.float64]) -> dict[str, Any]:
