@@ -194,7 +194,8 @@ usable if their code says so and all intervals have ends; the rest is of these, 
 medians over slopes and releases. The cases of two populations alone have {effort.fewer} samples.
 
 {table(header, [cell.row for cell in cells])}"""
-    return text, _targets([cell for cell in cells if cell.usable >= LEAST_USABLE], effort.releases)
+    counted = [cell for cell in cells if cell.usable >= LEAST_USABLE]
+    return text, _targets(counted, effort.fewer or effort.releases)
 
 
 def _targets(counted: list[Cell], releases: int) -> list[Target]:
