@@ -304,8 +304,10 @@ def test_options_are_written_as_they_were(statistic) -> None:
 
 
 OF_SAMPLES = {
+    "linear_regression": "OfPopulation()",
     "mean": "SampleOption(clusters='clip')",
     "median": "SampleQuantileOption(q=Fraction(1, 2), level=0.95)",
+    "quantiles": "SampleQuantilesOption(qs=(Fraction(1, 4), Fraction(3, 5)), level=0.95, fine=0)",
 }
 
 

@@ -55,8 +55,9 @@ def test_it_is_narrower_than_two_intervals_and_wider_than_each() -> None:
     between = found.difference("a", "b")
     widths = [each.upper - each.lower for each in (r.interval() for r in found.values())]
     lower, upper = between.interval()
-    # An interval of one divides its chance among its noises; that of two adds up their laws.
-    assert 0.95 * max(widths) < upper - lower < 0.95 * sum(widths)
+    # An interval of one divides its chance among its noises; that of two adds up their laws, and
+    # may be a sixth narrower than the wider one.
+    assert 0.8 * max(widths) < upper - lower < 0.95 * sum(widths)
     assert "population" not in str(between)
     with pytest.raises(InvalidArgument, match="population=True"):
         between.confidence_interval()

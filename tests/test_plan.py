@@ -518,11 +518,13 @@ def test_a_plan_for_persons_predicts_the_error(name: str) -> None:
     guess = {} if name == "count" else {"sd": 10.0, "mean": 50.0, "shape": "normal"}
     planned = getattr(plan, name)(n=8000, epsilon=1, unit=PERSON, rows_each=4, **guess)
     rng, errors = np.random.default_rng(5), []
-    for _ in range(40):
+    for seed in range(40):
         who = np.repeat(np.arange(8000), rng.geometric(0.25, 8000))[:8000]
         table = pd.DataFrame({"who": who, "x": rng.normal(50, 10, 8000)})
         truth = {"count": 8000}.get(name) or float(getattr(table.x, name)())
-        found = getattr(mo, name)(table, "x", epsilon=1, unit=PERSON)
+        draws = SeededEntropy(f"person {seed}")
+        curator = mo.Curator(table, unit=PERSON, budget=mo.pure(1), entropy=draws)
+        found = getattr(curator, name)("x", epsilon=1)
         errors.append(abs(found.value - truth))
     assert planned.error == pytest.approx(np.mean(errors), rel=0.6)
     assert "with all their rows" in str(planned)

@@ -78,6 +78,17 @@ def test_a_ratio_is_far_closer_than_two_sums(cost) -> None:
     assert np.mean(errors) < 0.5 * np.mean(apart)
 
 
+def test_sizes_of_very_many_rows_leave_a_share_for_the_rough_total() -> None:
+    """[ratio.4] In zCDP it is as small as their sum is unsure, and never nothing."""
+    rows = 1_000_000
+    x, w = np.arange(rows) % 97.0, 1.0 + np.arange(rows) % 2
+    curator = mo.Curator(
+        pa.table({"x": x, "w": w}), budget=mo.zcdp(2), entropy=SeededEntropy("many")
+    )
+    found = curator.mean("x", weights="w", rho=2)
+    assert found.value == pytest.approx(np.average(x, weights=w), rel=1e-3)
+
+
 def test_weights_that_are_all_equal_are_none() -> None:
     table = PLAIN.assign(w=1e-9)
     truth = table.x.mean()

@@ -82,7 +82,7 @@ def ball_scales(dimension: int, nodes: int) -> tuple[Floats, Floats]:
     1, and weights.
 
     >>> scales, weights = ball_scales(1, 401)
-    >>> round(float(scales**2 @ weights), 6)
+    >>> round(float(scales**2 @ weights), 4)
     1.0
     """
     shape = (dimension + 1) / 2

@@ -293,7 +293,8 @@ def _for_rough(split: BudgetSplit, rows: SumErrorModel) -> Fraction:
     clipped = outside.expected(index) * outside.reach_of(0) / (index - 1)
     unsure = (clipped + math.sqrt(rows.noise.variance)) / max(abs(rows.noisy), 1)
     odds = min(unsure, _MOST_UNSURE) ** (1.0 if split.concentrated else 2 / 3)
-    return Fraction(split.left, split.total) * Fraction(round(1024 * odds / (1 + odds)), 1024)
+    parts = max(1, round(1024 * odds / (1 + odds)))  # of 1024: a share of 0 would buy no noise
+    return Fraction(split.left, split.total) * Fraction(parts, 1024)
 
 
 def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction:
