@@ -173,6 +173,10 @@ def test_disjoint_groups_pay_the_largest_cost() -> None:
     [
         (lambda: pure_to_zcdp(mo.zcdp(1)), "kind 'pure'"),
         (lambda: pure_to_zcdp(1), "a budget such as"),
+        (lambda: mo.parallel([1]), "a budget such as"),
+        (lambda: mo.parallel([mo.pure(1), 2]), "a budget such as"),
+        (lambda: Filter(mo.zcdp(1)).admit(3), "an event such as"),
+        (lambda: mo.shuffle.local_epsilon(3, clients=100), "must come from modicum.pure"),
         (lambda: zcdp_to_approx(mo.pure(1), "0.1"), "kind 'zcdp'"),
         (lambda: zcdp_to_approx(mo.zcdp(1), 0), "strictly between"),
         (lambda: zcdp_to_approx(mo.zcdp(1), "much"), "delta"),

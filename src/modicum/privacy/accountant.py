@@ -241,8 +241,9 @@ def parallel(budgets: Iterable[Budget]) -> Budget:
     every = list(budgets)
     if not every:
         raise InvalidArgument("parallel() needs at least one budget")
+    kind: Kind = getattr(every[0], "kind", "pure")
     for budget in every:
-        _expect(budget, every[0].kind)
+        _expect(budget, kind)
     return Budget(
         every[0].kind, max(each.amount for each in every), max(each.delta for each in every)
     )
@@ -408,6 +409,8 @@ class Filter:
         InvalidArgument
             If it has no cost in the currency of the budget.
         """
+        if not isinstance(event, Event):
+            raise InvalidArgument(f"expected an event such as PureDP(Fraction(1)), got {event!r}")
         cost = event.cost(self._budget.kind)
         self.charge(cost)
         return cost

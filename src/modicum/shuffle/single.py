@@ -22,7 +22,7 @@ from modicum.local import histogram as local_histogram
 from modicum.local import mean as local_mean
 from modicum.local.protocol import Floats, Integers, chosen_session
 from modicum.local.wire import frame, head
-from modicum.privacy.budget import Budget, Number, approx
+from modicum.privacy.budget import Budget, Number, approx, chosen_budget
 from modicum.shuffle.shuffler import Shuffled, promised
 
 _TAIL = 10.0  # standard deviations of a binomial that are summed, and 10 more integers
@@ -119,7 +119,7 @@ def local_epsilon(budget: Budget, *, clients: int) -> Fraction:
     >>> float(shuffle.local_epsilon(mo.approx(1, "1e-8"), clients=100_000)) > 4
     True
     """
-    if not budget.approximate:
+    if not chosen_budget(None, None, budget).approximate:
         raise InvalidArgument(f"amplification needs a δ: give an (ε, δ) budget, not {budget}")
     low, high = min(budget.amount, Fraction(10)), Fraction(12)
     for _ in range(12):
