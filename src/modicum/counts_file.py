@@ -60,7 +60,7 @@ class CountsFile:
     Examples
     --------
     >>> import modicum as mo, pandas as pd, pathlib, tempfile
-    >>> visits = pd.DataFrame({"page": ["home", "about"] * 500})
+    >>> visits = pd.DataFrame({"page": [1, 2] * 500})
     >>> curator = mo.Curator(visits, budget=mo.pure(1))
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "counts.parquet"
     >>> counts = curator.count_to(file, "page", keys=visits[:2], epsilon=1)

@@ -23,6 +23,7 @@ RULES = st.one_of(
 @example([-1.0, 0.0, 1.0], ("auto", None))
 @example([2.5e8, 2.5e8, 2.5e8], ("auto", None))
 @example([-1.7976931348623157e308, 3.0, 1.7976931348623157e308], ("auto", None))
+@example([1.7976931348623157e308, 1.7976931348623157e308, 1.7976931348623157e308], ("auto", None))
 @example([5e-324, 1e-323, 1e-322], ("auto", None))
 def test_ends_go_outwards_and_hold_the_value(numbers, rule) -> None:
     lower, value, upper = numbers

@@ -90,7 +90,8 @@ class Rounding:
 
     def rounded(self, value: float, lower: float, upper: float) -> Rounded:
         """Round a value and its interval; an end beyond the largest float is infinite."""
-        lower, upper = _finite(lower), _finite(upper)
+        lower = lower if lower > -float_info.max else -math.inf
+        upper = upper if upper < float_info.max else math.inf
         steps = self._steps(value, lower, upper)
         if steps is None:
             exact = (Decimal(repr(each)) for each in (value, lower, upper))
@@ -134,10 +135,6 @@ def written(number: Decimal) -> str:
     if not number and number.adjusted() not in _PLAIN:
         return "0"
     return format(number, "f") if number.adjusted() in _PLAIN else str(number)
-
-
-def _finite(end: float) -> float:
-    return end if abs(end) < float_info.max else math.copysign(math.inf, end)
 
 
 def _power(x: float) -> int:

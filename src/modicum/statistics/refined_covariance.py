@@ -466,7 +466,7 @@ class _Bounds(NamedTuple):
         self, ways: Floats, along: Floats, norm: Norm, chance: float
     ) -> tuple[float, float]:
         """[moments.25] Bound ways E p for a fixed p = along + r: by lengths of p, and of r."""
-        largest = float(np.linalg.norm(ways, 2))
+        largest = float(np.linalg.norm(ways, 2)) if ways.size else 0.0
         already = float(np.linalg.norm(ways @ along) / np.linalg.norm(along))
         # Its mean square is the sum of the variances of its components, and it moves by the
         # largest deviation of a component in any direction.
