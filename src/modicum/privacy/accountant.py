@@ -409,7 +409,7 @@ class Filter:
         InvalidArgument
             If it has no cost in the currency of the budget.
         """
-        if not isinstance(event, Event):
+        if not hasattr(event, "cost"):
             raise InvalidArgument(f"expected an event such as PureDP(Fraction(1)), got {event!r}")
         cost = event.cost(self._budget.kind)
         self.charge(cost)
