@@ -5,8 +5,8 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import cycle
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 
 import modicum as mo
+from benchmarks.clock import fastest
 from benchmarks.peers import Peer, ask
 from benchmarks.targets import Target, table
 from modicum.exact.entropy import SeededEntropy
@@ -133,8 +134,8 @@ def _theirs(kind: Kind, releases: int) -> Iterator[Seen]:
 def _judged(library: str, kind: Kind, found: NDArray[np.float64], note: str = "") -> Seen:
     """Compare rows of three quartiles and a mean, column by column again and again."""
     ranks, means = [], []
-    for k, row in enumerate(found):
-        x = np.sort(kind.table.iloc[:, k % kind.table.shape[1]].to_numpy(np.float64))
+    ordered = [np.sort(kind.table[name].to_numpy(np.float64)) for name in kind.table]
+    for row, x in zip(found, cycle(ordered), strict=False):
         for level, value in zip(LEVELS, row[:3], strict=True):
             below, upto = (np.searchsorted(x, value, side) for side in ("left", "right"))
             off = max(below / len(x) - level, level - upto / len(x), 0.0)
@@ -165,10 +166,6 @@ def _beside(kind: Kind, found: list[Seen]) -> Iterator[Target]:
 def _speed() -> Target:
     rng = default_rng(8)
     wide = pd.DataFrame(rng.normal(50, 10, (WIDE_ROWS, WIDE))).add_prefix("c")
-    times = []
-    for _ in range(3):
-        start = process_time()
-        mo.describe(wide, rho=1)
-        times.append(process_time() - start)
+    times = fastest({"describe": lambda: mo.describe(wide, rho=1)}, 3)
     name = f"description of {WIDE} columns of {WIDE_ROWS:,} rows, ρ = 1, CPU time"
-    return Target(name, SECONDS, min(times), unit="s")
+    return Target(name, SECONDS, times["describe"], unit="s")

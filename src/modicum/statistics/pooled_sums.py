@@ -143,8 +143,8 @@ def sum_in_pool(
     mechanism = split.spend(add_noise((found.total,), split.rest(), sensitivity=pool.most))
     (noisy,) = yield from draw("total", mechanism, lambda drawn: pool.on.words(drawn[0]))
     noise = NoisyTerm(mechanism.noise[0], 1.0)
-    rounded = 1 if pool.kind == "count" else max(pool.persons, 1)
     counts = pool.kind == "count"
+    rounded = 1 if counts else max(pool.persons, 1)
     error_model = GroupSumErrorModel(pool.on, pool.most, noisy, noise, rounded, counts=counts)
     return ScalarEstimate(error_model.value, error_model, OK)
 
