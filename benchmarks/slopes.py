@@ -143,7 +143,7 @@ def measure(shape: str, n: int, d: int, budget: str, releases: int) -> Cell:
         found = asked.linear_regression(within=WITHIN, **cost)
         kept = np.ones(d, dtype=bool)
         if isinstance(found.error_model, RegressionErrorModel):
-            kept = found.error_model.rough.kept
+            kept = found.error_model.kept
         true, error = least_squares(data[:, np.append(kept, True)])
         at = np.append(True, kept)
         errors.append(np.median(np.abs(found.values[at] - true)[1:] / error[1:]))

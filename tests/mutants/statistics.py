@@ -372,6 +372,14 @@ FAULTS = (
         "audit/test_refined_fit.py statistics/test_sandwich.py",
     ),
     Fault(
+        "columns-left-out-products",
+        "Products of the columns that are kept are those of the first ones.",
+        "statistics/products.py:Products.turned",
+        "turn @ self.matrix @ turn.T",
+        "self.matrix[: len(turn), : len(turn)]",
+        "statistics/test_refined_fit.py",
+    ),
+    Fault(
         "sandwich-sampling",
         "The sampling error of a regression's coefficients is 30 % too small.",
         "statistics/sandwich.py:SandwichSums.part",

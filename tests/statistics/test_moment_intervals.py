@@ -70,7 +70,7 @@ def slopes_held(data: np.ndarray, cost: dict, releases: int, tail: float | None 
     for seed in range(releases):
         found = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
         assert found.method == "moments"
-        at = np.append(True, found.error_model.rough.kept)
+        at = np.append(True, found.error_model.kept)
         true = least_squares(data[:, np.append(at[1:], True)])
         lower, upper = (each[at] for each in found.interval(tail=tail))
         held += bool(((lower <= true) & (true <= upper)).all())

@@ -12,7 +12,9 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.norm_ball import RadialMechanism
 from modicum.privacy.event import PureDP
+from modicum.statistics.products import Products, frame_of, hidden, in_use, narrowed, units
 from modicum.statistics.refined_fit import ball_quantile
+from modicum.summaries.gradients import WHOLE
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(12)
@@ -203,3 +205,71 @@ def test_no_column_that_is_kept_leaves_the_mean() -> None:
     lower, upper = found.interval()
     assert lower[0] < data[:, 1].mean() < upper[0]
     assert upper[1] > 1e300
+
+
+@pytest.mark.parametrize("left_out", [(0,), (1, 3), (0, 1, 2, 3)])
+def test_coordinates_of_kept_columns_follow_from_those_of_all(left_out) -> None:
+    """[regression.13]: exactly, but for the noise; and they do not look at a column left out."""
+    roots = RNG.normal(size=(4, 6))
+    values, vectors = np.linalg.eigh(roots @ roots.T / 6)
+    turn, means = (vectors / np.sqrt(values)) @ vectors.T, RNG.normal(size=4)
+    used = tuple(map(units, np.column_stack([-turn @ means, turn])))
+    # The column before the last has no direction at all: it was left out before.
+    ways = tuple((*way[:4], 0, way[4]) for way in used)
+    frame = frame_of(ways, 5)
+    assert in_use(frame).tolist() == [True, True, True, False, True]
+    rows = np.column_stack([np.ones(500), RNG.normal(size=(500, 5)) @ np.diag([1, 2, 3, 4, 5])])
+    kept = in_use(frame)
+    kept[np.flatnonzero(kept)[list(left_out)]] = False
+    found = narrowed(frame, kept)
+    new = frame_of(found.directions, 5)
+    assert (in_use(new) == kept).all()
+    before, after = rows @ frame.T, rows @ new.T
+    assert after == pytest.approx(before @ found.turn.T, abs=1e-8)
+    assert found.turn @ found.turn.T == pytest.approx(np.eye(len(new)), abs=0.01)
+
+    products = before.T @ before
+    sums = tuple(np.rint(products[np.triu_indices(5)] * WHOLE**2).astype(int).tolist())
+    all_of_them = Products(sums, 3.0 * WHOLE**2, 64, 16.0, "l1")
+    turned = all_of_them.turned(found.turn)
+    assert turned.matrix == pytest.approx(after.T @ after, rel=1e-6, abs=1e-3)
+    assert turned.noise == pytest.approx(3 * math.sqrt(5 / len(new)), rel=0.03)
+    assert 64 <= turned.lost < 68
+
+
+def test_a_column_is_hidden_by_its_own_spread() -> None:
+    """Not by that of others: a small one, a collinear one and a constant beside each other."""
+    frame = frame_of(
+        tuple(map(units, np.column_stack([np.zeros(3), np.diag([1.0, 1.0, 16.0])]))), 3
+    )
+    small, plain_, together = RNG.normal(size=(3, 4000))
+    rows = np.column_stack([np.ones(4000), plain_, plain_ + 0.01 * together, small / 16])
+    for factor, expected in ((1.0, [False] * 3), (0.05, [False, False, True])):
+        along = rows * [1, 1, 1, factor] @ frame.T
+        sums = np.rint((along.T @ along)[np.triu_indices(4)] * WHOLE**2).astype(int).tolist()
+        assert (
+            hidden(Products(tuple(sums), 10 * WHOLE**2, 0, 1.0, "l1"), frame).tolist() == expected
+        )
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_rare_values_have_a_slope_and_constants_none(cost) -> None:
+    """A column of 3 % ones was lost in about half of the releases, and all that is constant is."""
+    rng, found, held = np.random.default_rng(3), [], 0
+    for seed in range(10):
+        x, rare = rng.normal(size=20_000), rng.random(20_000) < 0.03
+        data = np.column_stack([x, rare, np.full(20_000, 5.0), 2 * x + 3 * rare])
+        data[:, -1] += rng.normal(size=20_000)
+        release = curator(data, seed, cost).linear_regression(within=WITHIN, **cost)
+        kept = release.error_model.kept
+        assert not kept[2]
+        assert release.values[3] == 0
+        assert release.code in {"partial", "unseen"}
+        found.append(release.values[2] if kept[1] else 0)
+        lower, upper = (each[np.append(True, kept)] for each in release.interval())
+        true = least_squares(data[:, np.append(kept, True)])[0]
+        held += bool(((lower <= true) & (true <= upper)).all())
+    assert np.median(found) == pytest.approx(3, abs=0.2)
+    assert np.count_nonzero(found) >= 8
+    assert held >= 9

@@ -9,7 +9,7 @@ Labels are those of docs/research/proofs/regression.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -46,6 +46,7 @@ _NARROWEST = 2.0**-5  # half-widths: a direction with less spread is taken at th
 _EQUAL = Weights(count=1, mean=1, square=1, product=1)
 _SIZES = (-1, 9)  # octaves of sizes about a typical one
 _FINE = 4  # of them in an octave
+_HIDDEN = 2.0  # deviations of an entry of products: a column with less spread is left out
 _MANY = (5.0, 1 / 4, 40.0)  # prior power of sizes: least, by squared number of coordinates, most
 
 
@@ -96,6 +97,58 @@ def units(numbers: Floats) -> tuple[int, ...]:
     """Round to multiples of 2^-12."""
     found = np.clip(np.rint(np.ldexp(numbers, FIT_BITS)), -LARGEST, LARGEST)
     return tuple(found.astype(np.int64).tolist())
+
+
+# ---- [regression.13] Columns that are left out
+
+
+class Narrowed(NamedTuple):
+    """Directions of some columns alone, and coordinates along them by those before, as a matrix."""
+
+    directions: tuple[tuple[int, ...], ...]
+    turn: Floats
+
+
+def frame_of(directions: tuple[tuple[int, ...], ...], width: int) -> Floats:
+    """Coordinates of rows (1, x), as a matrix: x in half-widths of all explaining columns."""
+    first = (1 << FIT_BITS, *(0 for _ in range(width)))
+    return np.ldexp(np.array([first, *directions], dtype=np.float64), -FIT_BITS)
+
+
+def in_use(frame: Floats) -> Flags:
+    """Tell the columns that directions have a part of."""
+    found: Flags = (frame[1:, 1:] != 0).any(axis=0)
+    return found
+
+
+def hidden(products: Products, frame: Floats) -> Flags:
+    """Tell the columns in use whose spread does not rise above the noise of products."""
+    used = in_use(frame)
+    rows = _rows(frame)
+    moments = rows @ products.matrix @ rows.T
+    spread = np.diag(moments)[1:] - moments[0, 1:] ** 2 / max(float(moments[0, 0]), 1.0)
+    strength = spread / (rows[1:, 1:] ** 2).sum(axis=1)
+    found: Flags = np.zeros(len(used), dtype=bool)
+    found[used] = strength < _HIDDEN * products.noise
+    return found
+
+
+def narrowed(frame: Floats, kept: Flags) -> Narrowed:
+    """Look along directions of the columns that are kept alone."""
+    rows, width = _rows(frame), len(kept)
+    own = rows[1:, 1:][kept[in_use(frame)]]
+    values, vectors = np.linalg.eigh(own @ own.T)
+    root = (vectors / np.sqrt(np.maximum(values, _NARROWEST**2 / 4))) @ vectors.T
+    table = np.zeros((len(own), 1 + width))
+    table[:, 0], table[:, 1 + np.flatnonzero(kept)] = root @ own @ frame[1:, 0], root
+    found = tuple(map(units, table))
+    return Narrowed(found, frame_of(found, width)[:, np.append(True, in_use(frame))] @ rows)
+
+
+def _rows(frame: Floats) -> Floats:
+    """Rows (1, x) of the columns in use by their coordinates, as a matrix."""
+    used = np.append(True, in_use(frame))
+    return np.asarray(np.linalg.pinv(frame[:, used]), dtype=np.float64)
 
 
 # ---- Draws
@@ -239,6 +292,20 @@ class Products:
     def noise(self) -> float:
         """Standard deviation of an entry."""
         return self.deviation / WHOLE**2
+
+    def turned(self, turn: Floats) -> Products:
+        """[regression.13] Products of fewer coordinates, which follow from these."""
+        found = turn @ self.matrix @ turn.T
+        largest = float(np.linalg.norm(turn, 2)) ** 2
+        upper = found[np.triu_indices(len(found))]
+        scale = largest * math.sqrt(len(self.matrix) / len(found))
+        return replace(
+            self,
+            sums=tuple(np.rint(upper * WHOLE**2).astype(np.int64).tolist()),
+            deviation=self.deviation * scale,
+            lost=math.ceil(self.lost * largest),
+            lost_deviation=self.lost_deviation * largest,
+        )
 
     def counted(self, chance: float) -> float:
         """Bound what was lost as far as it counts, but for a chance."""

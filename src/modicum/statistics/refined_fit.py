@@ -41,7 +41,11 @@ from modicum.statistics.products import (
     Products,
     directions,
     drawn,
+    frame_of,
+    hidden,
+    in_use,
     many_products,
+    narrowed,
     part_of_rest,
     product_size,
     products_along,
@@ -73,7 +77,7 @@ from modicum.summaries.second_moments import (
 )
 from modicum.summaries.vectors import BOUND
 
-SEEN = 1.0  # a column enters if its spread exceeds its noise so many times
+SEEN = 1.0  # a column has a first slope if its spread exceeds its noise so many times
 
 # Shares of the budget; of products and first gradients, of what is left. Found by simulation.
 _RADIUS, _LAST_RADIUS = Fraction(1, 50), Fraction(3, 100)
@@ -104,6 +108,7 @@ def refined_fit(
     pull, _ = yield from _gradients(
         split, sums.totals, first, part_of_rest(split, _FIRST), "first "
     )
+    view, products, pull = _without_hidden(view, products, pull)
     view = _moved(view, _step(products, pull))
 
     last, outside = yield from _clipping(scaled, view, _LAST_RADIUS, "radius of gradients")
@@ -135,31 +140,34 @@ def refined_fit(
 
 
 class RoughFit(NamedTuple):
-    """Slopes in half-widths; no columns are ``kept`` if the explained one is lost."""
+    """Slopes in half-widths, 0 for columns that noise hides so far.
+
+    All columns that are not lost have ``entered``, or none if the explained one is lost.
+    """
 
     slopes: Floats
-    kept: NDArray[np.bool_]
+    entered: NDArray[np.bool_]
     penalty: float
 
 
 def rough_fit(moments: Moments) -> RoughFit:
     """Solve the penalised normal equations of the columns that are seen."""
-    kept = moments.seen(SEEN)[:-1] & ~moments.state.lost[-1]
-    slopes, size = np.zeros(len(kept)), int(kept.sum())
-    if not size:
-        return RoughFit(slopes, kept, 0.0)
-    inner, goal = moments.scatter[:-1, :-1][np.ix_(kept, kept)], moments.scatter[:-1, -1][kept]
-    penalty = _ROUGH_PENALTY * scatter_noise_size(moments, np.append(kept, False))
-    values, vectors = np.linalg.eigh(inner)
-    inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
-    slopes[kept] = inverse @ goal
-    return RoughFit(slopes, kept, penalty)
+    entered = ~moments.state.lost[:-1] & ~moments.state.lost[-1]
+    seen = moments.seen(SEEN)[:-1] & entered
+    slopes = np.zeros(len(seen))
+    penalty = _ROUGH_PENALTY * scatter_noise_size(moments, np.append(entered, False))
+    if seen.any():
+        inner, goal = moments.scatter[:-1, :-1][np.ix_(seen, seen)], moments.scatter[:-1, -1][seen]
+        values, vectors = np.linalg.eigh(inner)
+        inverse = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
+        slopes[seen] = inverse @ goal
+    return RoughFit(slopes, entered, penalty)
 
 
 def _view(moments: Moments, rough: RoughFit, scaling: Scaling) -> GradientView:
     """[regression.2] Look along the roots of the inverse scatter, from the rough fit."""
-    means, width = moments.means, int(rough.kept.sum()) + 1
-    ways = directions(moments, rough.kept, rough.penalty)
+    means, width = moments.means, int(rough.entered.sum()) + 1
+    ways = directions(moments, rough.entered, rough.penalty)
     line = np.concatenate([[means[-1] - rough.slopes @ means[:-1]], rough.slopes])
     residual = np.append(-line, 1.0)
     # The mean square of what the fit leaves, or the noise of that if it is more.
@@ -174,8 +182,23 @@ def _view(moments: Moments, rough: RoughFit, scaling: Scaling) -> GradientView:
 
 def _frame(view: GradientView) -> Floats:
     """Coordinates of rows (1, x), as a matrix: x in half-widths of all explaining columns."""
-    first = (1 << FIT_BITS, *(0 for _ in view.fit[1:]))
-    return np.ldexp(np.array([first, *view.directions], dtype=np.float64), -FIT_BITS)
+    return frame_of(view.directions, len(view.fit) - 1)
+
+
+def _without_hidden(
+    view: GradientView, products: Products, pull: Floats
+) -> tuple[GradientView, Products, Floats]:
+    """[regression.13] Leave out the columns that noise may hide; their slopes are 0."""
+    frame = _frame(view)
+    lost = hidden(products, frame)
+    if not lost.any():
+        return view, products, pull
+    kept = in_use(frame) & ~lost
+    found = narrowed(frame, kept)
+    fewer = (len(frame) / (1 + int(kept.sum()))) ** (1 / view.power)
+    fit = tuple(np.where(np.append(True, kept), view.fit, 0).tolist())
+    view = replace(view, fit=fit, directions=found.directions, gain=view.gain * fewer)
+    return view, products.turned(found.turn), found.turn @ pull
 
 
 def _line(view: GradientView) -> Floats:
@@ -278,12 +301,9 @@ class Gradient:
         return math.hypot(self.outside_deviation, math.sqrt(max(self.outside, 0)))
 
 
-_UNSURE = 0.5  # largest eigenvalue of the noise of products, about, in the least one of theirs
-_CHANCE_HEAVY, _MUCH, _LEAST_INDEX = (
-    0.01,
-    1.0,
-    1.2,
-)  # times as many as a power law from a typical gradient on has
+_UNSURE = 0.5  # largest eigenvalue of the noise of products, about, where these are 1
+# Rows beyond the radius as many times as a power law from a typical gradient on has.
+_CHANCE_HEAVY, _MUCH, _LEAST_INDEX = 0.01, 1.0, 1.2
 _CHANCES = 0.7, 0.1, 0.2  # of a miss: noise, number outside, products lost
 _CHANCE_FEWER = 0.05  # that fewer gradients are beyond the radius than an index is told by
 _SPENT = 0.02, 0.02, 0.08  # the same, on what is bounded and not added as a law
@@ -304,7 +324,7 @@ NO_ENDS = Status(
 class _Inverse(NamedTuple):
     """Of products: eigenvalues and vectors, the inverse, and about the noise in the least value.
 
-    ``unsure`` is the largest eigenvalue of the noise, about, as for the penalty.
+    ``unsure`` is the largest eigenvalue of the noise, about, in coordinates where products are 1.
     """
 
     values: Floats
@@ -316,8 +336,9 @@ class _Inverse(NamedTuple):
 def _inverse(products: Products) -> _Inverse | None:
     """Invert noisy products, of which noise hides no direction; ``None``: it may."""
     values, vectors = np.linalg.eigh(products.matrix)
-    noise = 2 * math.sqrt(len(values)) * products.noise
-    unsure = noise / max(float(values[0]), math.ulp(0.0))
+    if values[0] <= 2 * products.noise / _UNSURE:
+        return None
+    unsure = 2 * products.noise * math.sqrt(float((1 / values).sum() / values[0]))
     if unsure > _UNSURE:
         return None
     return _Inverse(values, vectors, (vectors / values) @ vectors.T, unsure)
@@ -378,8 +399,13 @@ class RegressionErrorModel(OfMoments):
 
     @property
     def rough(self) -> RoughFit:
-        """The first fit, and the columns that take part."""
+        """The first fit."""
         return rough_fit(self.moments)
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """The columns that take part; the others have slope 0."""
+        return self.rough.entered if self.view is None else in_use(_frame(self.view))
 
     @property
     def _refined(self) -> tuple[GradientView, Products, Gradient]:
@@ -423,7 +449,7 @@ class RegressionErrorModel(OfMoments):
             unknown = np.full(len(self.moments.labels), np.inf)
             return Parts(np.zeros_like(unknown), unknown, unknown)
         noise = found.times * found.deviations
-        noise[1:][~self.rough.kept] = np.inf
+        noise[1:][~self.kept] = np.inf
         return Parts(found.middle, noise, found.reach * found.clipped + found.far)
 
     def _bounded(
@@ -432,7 +458,7 @@ class RegressionErrorModel(OfMoments):
         """[regression.9] What the fit is off by, but for chances; ``None`` if nothing bounds it."""
         view, products, gradient = self._refined
         state, inverse = self.moments.state, _inverse(products)
-        used = np.append(self.rough.kept, True)
+        used = np.append(self.kept, True)
         if (state.lost if tail is None else state.unbounded)[used].any() or self._heavy(tail):
             return None
         if inverse is None:
@@ -481,7 +507,7 @@ class RegressionErrorModel(OfMoments):
             found = self._bounded(tail, *(part * chance for part in _SPENT))
         if found is None:
             return Intervals(-widths, widths)
-        places = np.flatnonzero(np.append(True, self.rough.kept)).tolist()
+        places = np.flatnonzero(np.append(True, self.kept)).tolist()
         side = chance * (1 - sum(_SPENT)) / (2 * len(places))
         for place in places:
             widths[place] = self._reach(place, found, tail, population=population).bound(side)
@@ -589,7 +615,7 @@ class RegressionErrorModel(OfMoments):
             **moments.summary,
             "penalty": self.rough.penalty,
             "centres": moments.scaling.middles(moments.lattice).tolist(),
-            "kept": list(compress(moments.labels, self.rough.kept)),
+            "kept": list(compress(moments.labels, self.kept)),
             "gradients_clipped": None if self.gradient is None else self.gradient.outside,
         }
 

@@ -171,7 +171,7 @@ def noisy_regression(
             values, (axis,), listed, NO_ENDS if status.ok else status, "listed fits"
         )
     error_model = yield from refined_fit(scaled, population=options.population)
-    status = _status(scaled, error_model.moments.seen(SEEN))
+    status = _status(scaled, np.append(error_model.kept, error_model.moments.seen(SEEN)[-1]))
     status = error_model.status() if status.ok else status
     return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
 

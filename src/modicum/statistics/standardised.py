@@ -42,9 +42,11 @@ COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)
 _FAR, _TELLING, _LITTLE = Fraction(1, 50), 2000.0, Fraction(1, 1000)
 _ENOUGH, _ENOUGH_FOR_FITS = 40.0, 30.0  # so much ε n finds a column of a bell shape [moments.2]
 # Second draws, for columns of which no interval was found: share of the budget for each unit of
-# ε n / (250 columns), and at most; ε n for each of them, or share if that is more.
+# ε n / (250 columns), and at most; ε n for each of them, least and most, or share if that is more.
+# Up to the most it is what finds a column that products would show: by columns squared.
 _AGAIN, _UNIT, _MOST_AGAIN = 0.075, 250.0, Fraction(3, 10)
-_ENOUGH_AGAIN, _CHEAP_AGAIN = 600.0, Fraction(1, 100)
+_ENOUGH_AGAIN, _CHEAP_AGAIN = (600.0, 2000.0), Fraction(1, 100)
+_VISIBLE = Fraction(2, 5)
 # Doublings of none; nats by ε n of an interval, and what is taken off them; enough doublings.
 _DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 
@@ -178,7 +180,9 @@ def _share_again(
     """Return the share of a second draw: more where the noise of what follows is little."""
     heard = float(split.scale) * rows / (_UNIT * max(width, 1))
     most = min(Fraction(max(round(_AGAIN * heard * 2**20), 1), 2**20), _MOST_AGAIN, saved)
-    return min(most / missed, max(split.part_for_range(_ENOUGH_AGAIN / rows), _CHEAP_AGAIN))
+    least, enough = (split.part_for_range(each / rows) for each in _ENOUGH_AGAIN)
+    enough = max(least, min(enough, _VISIBLE / max(width, 1) ** 2), _CHEAP_AGAIN)
+    return min(most / missed, enough)
 
 
 _FEW = 14.0  # ε n for each column, below which products of all columns are mostly noise
