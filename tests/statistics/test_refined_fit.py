@@ -273,3 +273,10 @@ def test_rare_values_have_a_slope_and_constants_none(cost) -> None:
     assert np.median(found) == pytest.approx(3, abs=0.2)
     assert np.count_nonzero(found) >= 8
     assert held >= 9
+
+
+def test_products_that_are_nothing_but_noise_have_any_size() -> None:
+    """Their numbers exceed 64 bits; no column rises above them."""
+    data = np.zeros((40_000, 12))
+    found = curator(data, "tiny", COSTS[0]).linear_regression(epsilon="1e-9", population=True)
+    assert not found.usable

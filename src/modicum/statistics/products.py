@@ -301,7 +301,7 @@ class Products:
         scale = largest * math.sqrt(len(self.matrix) / len(found))
         return replace(
             self,
-            sums=tuple(np.rint(upper * WHOLE**2).astype(np.int64).tolist()),
+            sums=tuple(map(round, (upper * WHOLE**2).tolist())),
             deviation=self.deviation * scale,
             lost=math.ceil(self.lost * largest),
             lost_deviation=self.lost_deviation * largest,
