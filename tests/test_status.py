@@ -10,7 +10,7 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.status import NO_VALUES, OK, Status, judged
+from modicum.status import NO_VALUES, OK, Status, at_an_end, judged
 
 WIDE = (-1e9, 1e9)
 LATTICE = Lattice.within(WIDE)
@@ -221,3 +221,26 @@ def test_groups_say_which_of_them_can_be_used() -> None:
     lost = curator.group_by("g", keys=["b", "c"]).median("x", within=WIDE, epsilon=1)
     assert not lost.usable
     assert str(lost).startswith("median of x by g: 2 groups, all without a usable answer\n")
+
+
+@pytest.mark.parametrize("name", ["mean", "median"])
+def test_values_beyond_a_range_are_hinted_at(name) -> None:
+    """Incomes where the range is one of thousands: all of them count as its end."""
+    incomes = RNG.lognormal(10, 0.5, 6000)
+    found = asked(incomes, name, within=(-100, 100))
+    assert (found.code, found.usable) == ("range_end", True)
+    assert "end 100 of the range" in found.status
+    assert asked(incomes, name, within=(-1e6, 1e6)).code == "ok"
+
+
+def test_intervals_near_an_end_of_the_range() -> None:
+    wide = Lattice.within((-10, 20))
+    assert at_an_end(wide, 19.5, 20.0).code == "range_end"
+    assert at_an_end(wide, -10.0, -9.0).code == "range_end"
+    for lattice, lower, upper in (
+        (wide, 19.0, 19.9),
+        (wide, 5.0, 20.0),  # says little anyway
+        (Lattice.within((0, 20)), 0.0, 0.5),
+        (Lattice.within((0, 1)), 0.99, 1.0),
+    ):
+        assert at_an_end(lattice, lower, upper).ok

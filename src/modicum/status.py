@@ -76,6 +76,28 @@ COARSE = Status(
 )
 
 
+AT_END = Status(
+    "range_end",
+    "the answer lies at the end {end:g} of the range: if values may lie beyond it, or are in "
+    "another unit, widen `within`",
+)
+_NEAR_END = 1 / 16  # of the range: an interval that is longer says little
+
+
+def at_an_end(lattice: Any, lower: float, upper: float) -> Status:
+    """Warn of an interval that reaches an end of the range and lies close to it.
+
+    Values beyond a range count as its ends, and released numbers are all that could tell. 0 is the
+    natural end of most counts and amounts, and both ends of (0, 1) those of shares: at these
+    there is nothing to say.
+    """
+    lo, hi = float(lattice.lo), float(lattice.hi)
+    if (lo, hi) == (0, 1) or upper - lower > _NEAR_END * (hi - lo):
+        return OK
+    ends = [end for end, reached in ((lo, lower <= lo), (hi, upper >= hi)) if reached and end]
+    return AT_END.filled(end=ends[0]) if ends else OK
+
+
 def unseen(count: float, bound: float) -> bool:
     """Whether a released count cannot be distinguished from 0.
 

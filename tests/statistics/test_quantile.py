@@ -165,7 +165,17 @@ def test_a_range_that_ends_at_the_quantile() -> None:
     for within in ((7, 1e9), (-1e9, 7)):
         for answer in answers(query.median(within=within, epsilon=1), data, 10):
             assert answer.value == 7
-            assert answer.status.words == "ok"
+            assert answer.status.code == "range_end"
+            assert "end 7 of the range" in answer.status.words
+
+
+@pytest.mark.parametrize("within", [(0, 1e9), (-1e9, 0), (0, 1)], ids=str)
+def test_a_natural_end_of_the_range_is_no_surprise(within) -> None:
+    """0 is that of counts and amounts, and 0 and 1 are those of shares."""
+    data = np.full(5000, 0.0 if 0 in within and 1 not in within else 1.0)
+    for answer in answers(query.median(within=within, epsilon=1), data, 5):
+        assert answer.value == data[0]
+        assert answer.status.words == "ok"
 
 
 def test_levels() -> None:

@@ -136,3 +136,28 @@ def test_records_that_were_not_kept_are_found_for_the_bulk() -> None:
     low, middle = (float(value) for value in walk.answer.values)
     assert 996 < low < 997.5
     assert 999.9 < middle < 1000.1
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_a_single_one_is_that_of_a_quantile(found) -> None:
+    """Counts around one point have no scale to place edges by: they left the whole range."""
+    data = np.random.default_rng(1).lognormal(10, 0.6, size=5000)
+    cost = {"within": None if found else WITHIN, "epsilon": 1}
+    for walk in walks(query.quantiles(q=[0.3], **cost), data, 8, f"one {found}"):
+        lower, upper = (float(end[0]) for end in walk.answer.error_model.intervals(0.95, None))
+        assert lower <= np.quantile(data, 0.3) <= upper
+        assert upper - lower < 0.1 * np.quantile(data, 0.3)
+        assert walk.answer.status.ok
+        (wide,) = zip(*walk.answer.error_model.intervals(0.99, None), strict=True)
+        assert wide[1] - wide[0] > 100 * (upper - lower)  # ends are for the level that was asked
+
+
+def test_intervals_without_an_end_are_never_ok() -> None:
+    """Of points so near that no counts tell them apart, outer ends are those of the range."""
+    data = np.random.default_rng(2).normal(size=4000)
+    codes = []
+    for walk in walks(query.quantiles(q=[0.5, 0.501], within=WITHIN, epsilon=1), data, 6, "near"):
+        lower, upper = walk.answer.error_model.intervals(0.95, None)
+        codes.append((walk.answer.status.code, bool((upper - lower > 1e8).any())))
+    assert ("range_end", True) in codes
+    assert ("ok", True) not in codes

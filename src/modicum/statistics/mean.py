@@ -87,6 +87,7 @@ from modicum.statistics.split import (
 )
 from modicum.statistics.tail_index import Evidence
 from modicum.statistics.texts import documented
+from modicum.status import Status, at_an_end
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
@@ -216,7 +217,8 @@ def _deviations(
     error_model = MeanErrorModel(
         lattice, lo, hi, rough, noisy, found.counted, noise, bounds.outside, squares
     )
-    return ScalarEstimate(error_model.value, error_model, error_model.judged(n0, place.status))
+    status = error_model.judged(n0, place.status)
+    return ScalarEstimate(error_model.value, error_model, _at_an_end(error_model, status))
 
 
 def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[ScalarEstimate]:
@@ -231,7 +233,15 @@ def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps
     error_model = SingleValueErrorModel(
         here.lattice, *ends, counted, elsewhere, noise, place.centre
     )
-    return ScalarEstimate(error_model.value, error_model, error_model.status)
+    status = _at_an_end(error_model, error_model.status)
+    return ScalarEstimate(error_model.value, error_model, status)
+
+
+def _at_an_end(error_model: MeanErrorModel | SingleValueErrorModel, status: Status) -> Status:
+    """Say if the answer is at an end of the range, where there is nothing else to say."""
+    if not status.ok:
+        return status
+    return at_an_end(error_model.lattice, *error_model.interval(0.95, None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.population import SAMPLE_ROOM, sample_shift
 from modicum.statistics.split import Schedule, mean_schedule
 from modicum.statistics.texts import documented
-from modicum.status import OK, Status
+from modicum.status import Status, at_an_end
 from modicum.summaries.base import Integers, Read
 from modicum.summaries.order_statistics import RankWindow, WindowSummary
 from modicum.summaries.subsample import Records
@@ -439,7 +439,9 @@ class QuantileErrorModel(DrawnEnds):
     def status(self) -> Status:
         if self.least_count * float(min(self.q, 1 - self.q)) < self.rank_bound:
             return TOO_LITTLE
-        return NO_END if self._reaches_range_end(self.ends) else OK
+        if self._reaches_range_end(self.ends):
+            return NO_END
+        return at_an_end(self.lattice, *self.interval(self.level or 0.0, None))
 
     @property
     def condition(self) -> str:

@@ -37,6 +37,7 @@ from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
 from modicum.statistics.outside import Counted, NoisyTerm
 from modicum.statistics.population import sample_margins
+from modicum.statistics.quantile import QuantileErrorModel, QuantileOption, rank_quantile
 from modicum.statistics.quantile_cells import (
     CellCounts,
     SampledRanks,
@@ -61,11 +62,12 @@ TOO_LITTLE = Status(
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
     "fewer, narrow `within` or spend more",
 )
-TOO_LITTLE_FOR_ONE = Status(
-    "few_records",
-    "too little data for this range and budget: the answer may be far off; narrow `within` or "
-    "spend more",
+NO_ENDS = Status(
+    "range_end",
+    "some intervals reach an end of the range: too few records lie beyond these quantiles, or "
+    "between them, for this budget; ask for fewer, or spend more",
 )
+_SEEN = 0.95  # level of the intervals that a summary shows
 
 
 @documented
@@ -271,9 +273,16 @@ class QuantilesErrorModel:
     def status(self) -> Status:
         if self.counted is None:
             return OK
-        if self.counted.total - self.counted.bound(0.05) >= self.counted.least:
-            return OK
-        return TOO_LITTLE if len(self.qs) > 1 else TOO_LITTLE_FOR_ONE
+        if self.counted.total - self.counted.bound(0.05) < self.counted.least:
+            return TOO_LITTLE
+        return NO_ENDS if self._reaches_range_end() else OK
+
+    def _reaches_range_end(self) -> bool:
+        """Whether the interval of a point ends where the range does, and the point is not there."""
+        lower, upper = self.intervals(_SEEN, None)
+        ends = ((lower, self.lattice.lo), (upper, self.lattice.hi))
+        values = np.array([float(value) for value in self.values])
+        return any(((found == end) & (values != end)).any() for found, end in ends)
 
     @property
     def condition(self) -> str:
@@ -308,6 +317,53 @@ class QuantilesErrorModel:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class OneQuantile:
+    """Error model of a single one: what :func:`~modicum.quantile` draws, as an array."""
+
+    one: QuantileErrorModel
+
+    @property
+    def lattice(self) -> Lattice:
+        return self.one.lattice
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """Return the drawn ends; the range above their level."""
+        lower, upper = self.one.interval(level, tail)
+        return Intervals(np.array([lower]), np.array([upper]))
+
+    @property
+    def none_seen(self) -> bool:
+        return self.one.none_seen
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the point and its ends are, in steps."""
+        return self.one.in_steps
+
+    @property
+    def condition(self) -> str:
+        """The interval assumes nothing."""
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        return self.one.assumption(tail)
+
+    def to_dict(self) -> dict[str, object]:
+        return {**self.one.to_dict(), "q": [float(self.one.q)]}
+
+
+def _one(
+    column: str | None, lattice: Lattice, event: Event, q: Fraction, level: float
+) -> Steps[ArrayEstimate]:
+    """Estimate a single one with ends: no others tell how dense records are about it."""
+    found = yield from rank_quantile(column, lattice, event, QuantileOption(q, level))
+    assert isinstance(found.error_model, QuantileErrorModel)
+    axis = Axis.of(q=(float(q),))
+    model = OneQuantile(found.error_model)
+    return ArrayEstimate((found.value,), (axis,), model, found.status, "exponential")
+
+
 def _estimate(
     column: str | None, lattice: Lattice, event: Event, options: QuantilesOption
 ) -> Steps[ArrayEstimate]:
@@ -318,12 +374,12 @@ def _estimate(
     cost exactly ``event``; a budget too small to keep the records around the ranks is refused.
     """
     split, qs, level = BudgetSplit(event), options.qs, options.level
+    if len(qs) == 1 and level is not None:
+        return (yield from _one(column, lattice, event, qs[0], level))
     here = Setting(column, lattice, split)
-    several = len(qs) > 1
-    shares = [Fraction(1)] if level is None else SHARES if several else SHARES[-1:]
+    shares = [Fraction(1)] if level is None else SHARES
     plans = [
-        PointsPlan.of(here, qs, options.fine, share, counts=several and level is not None)
-        for share in shares
+        PointsPlan.of(here, qs, options.fine, share, counts=level is not None) for share in shares
     ]
     drawn = yield from draw_points(here, qs, options.fine, plans, "quantiles")
     points, counted = drawn.points, None
@@ -444,6 +500,6 @@ STATISTICS = (
             truth=_true_quantiles,
             shown={"q": "qs"},
         ),
-        error_model=(QuantilesErrorModel, CellCounts, PlaceCounts),
+        error_model=(QuantilesErrorModel, OneQuantile, CellCounts, PlaceCounts),
     ),
 )

@@ -77,6 +77,7 @@ from modicum.summaries.second_moments import (
 )
 from modicum.summaries.vectors import BOUND
 
+_CLEARLY = 3.0  # a column stays if its spread exceeds its noise in the first products so often
 SEEN = 1.0  # a column has a first slope if its spread exceeds its noise so many times
 
 # Shares of the budget; of products and first gradients, of what is left. Found by simulation.
@@ -108,7 +109,7 @@ def refined_fit(
     pull, _ = yield from _gradients(
         split, sums.totals, first, part_of_rest(split, _FIRST), "first "
     )
-    view, products, pull = _without_hidden(view, products, pull)
+    view, products, pull = _without_hidden(view, products, pull, moments.seen(_CLEARLY)[:-1])
     view = _moved(view, _step(products, pull))
 
     last, outside = yield from _clipping(scaled, view, _LAST_RADIUS, "radius of gradients")
@@ -186,11 +187,14 @@ def _frame(view: GradientView) -> Floats:
 
 
 def _without_hidden(
-    view: GradientView, products: Products, pull: Floats
+    view: GradientView, products: Products, pull: Floats, clear: NDArray[np.bool_]
 ) -> tuple[GradientView, Products, Floats]:
-    """[regression.13] Leave out the columns that noise may hide; their slopes are 0."""
+    """[regression.13] Leave out the columns that noise may hide; their slopes are 0.
+
+    Those that are ``clear`` by the first products stay: long rows of others may hide them here.
+    """
     frame = _frame(view)
-    lost = hidden(products, frame)
+    lost = hidden(products, frame) & ~clear
     if not lost.any():
         return view, products, pull
     kept = in_use(frame) & ~lost
