@@ -314,7 +314,13 @@ def draw_radii(
 
 
 def count_outside(
-    here: Setting, outside: Outside, elsewhere: int, n0: int, *, strength: float = 0.0
+    here: Setting,
+    outside: Outside,
+    elsewhere: int,
+    n0: int,
+    *,
+    strength: float = 0.0,
+    label: str = "records outside",
 ) -> Steps[Outside]:
     """[mean.9] Count the records outside of the bounds, with noise, to compare them with a tail's.
 
@@ -322,7 +328,7 @@ def count_outside(
     counts may cap it at a public number, which keeps that.
     """
     strength = max(strength, LEAST_STRENGTH, 16 / expected_records(here.split, n0))
-    found, noise = yield from count_some(here, elsewhere, strength, "records outside")
+    found, noise = yield from count_some(here, elsewhere, strength, label)
     return replace(outside, counted=found, noise=noise)
 
 

@@ -88,6 +88,8 @@ _SURER, _AGAIN = 0.05, 0.1  # strengths
 _MOST_UNSURE, _MOST_FOR_SIZES = 0.5, 0.12
 _CLEAR = 4  # deviations of the noise
 _LIGHT = 1.8  # index from which on a radius is not widened: c moves towards the far deviations
+_LARGE = 0.02  # strength of the number of sizes that are larger than the drawn one
+_FAR = 8  # a centre that moved typical records by more than this part of a radius needs another
 _HALF = 2  # a rough total needs less than the radius of the last one
 
 
@@ -232,7 +234,7 @@ def centred_ratio(
     centre = yield from find_centre(  # [people.4]
         parts.means, records, n0, share=schedule.centre, bits=schedule.bits
     )
-    sizes = yield from _clipped_size(parts, cells, schedule)
+    sizes = yield from _clipped_size(parts, cells, schedule, n0)
     most = max(1, sizes.reach_of(0))
     together = parts.sizes.counts and schedule.rough > 0
     noisy = None if together else (yield from _sum_of_sizes(parts, schedule, most))  # [people.5]
@@ -250,9 +252,15 @@ def centred_ratio(
         share = split.share(_for_rough(split, rows))
         rough, _ = yield from _total(here, reach, share, "rough total")
     if rough is not None:
-        shift = share_of_rows(rough, rows) * steps_of(lattice, totals, rows)
+        moved = share_of_rows(rough, rows)
+        shift = moved * steps_of(lattice, totals, rows)
         centre = min(max(centre + round(shift), lattice.first), lattice.last)
-    total = yield from _total(parts.about(centre, most), reach, split.rest(), "total")  # [people.8]
+        here = parts.about(centre, most)
+        typical = parts.half[1] if parts.half else round(sum_of_sizes(rows) / max(n0, 1))
+        if outside is not None and _FAR * typical * abs(moved) > reach:
+            outside = yield from _size_of_deviations(here, schedule, n0, parts.records)
+            reach = totals.last if outside is None else max(1, outside.reach_of(0))
+    total = yield from _total(here, reach, split.rest(), "total")  # [people.8]
     final = SumErrorModel(totals, -reach, reach, *total, *counted, outside)
     error_model = RatioErrorModel(lattice, centre, final, rows)
     status = error_model.judged(schedule.centre > 0)
@@ -308,18 +316,33 @@ def _strength_of_sizes(parts: RatioParts, schedule: PeopleSchedule, most: int) -
 
 
 def _clipped_size(
-    parts: RatioParts, cells: CellSummary, schedule: PeopleSchedule
+    parts: RatioParts, cells: CellSummary, schedule: PeopleSchedule, n0: int
 ) -> Steps[Outside]:
-    """[people.5], [ratio.4] A size that few exceed."""
-    radii = parts.grid.radii
+    """[people.5], [ratio.4] A size that few exceed; it is drawn again if many do."""
+    split, radii = parts.sizes.split, parts.grid.radii
 
     def wider(outside: Outside) -> float:
         return outside.wider_for(_strength_of_sizes(parts, schedule, outside.radii[0]))
 
-    outside, _ = yield from find_radius(
-        parts.sizes, cells, schedule.sizes, radii[-1], parts.half,
-        least=radii[1], label="sizes", wider=wider,
-    )  # fmt: skip
+    def drawn(on: Schedule, label: str) -> Steps[tuple[Outside, int]]:
+        return find_radius(
+            parts.sizes, cells, on, radii[-1], parts.half,
+            least=radii[1], label=label, wider=wider,
+        )  # fmt: skip
+
+    outside, larger = yield from drawn(schedule.sizes, "sizes")
+    if expected_records(split, n0) <= LEAST_FOR_COUNTS:
+        return outside
+    outside = yield from count_outside(
+        parts.sizes, outside, larger, n0, strength=_LARGE, label=f"{parts.records} of larger sizes"
+    )
+    if not outside.excess(0.05) or outside.counted is None:
+        return replace(outside, counted=None, noise=None)
+    more = _MORE if split.concentrated else 1.0
+    again, nats = schedule.sizes, _AGAIN * expected_records(split, outside.counted)
+    part = split.part_for(more * _AGAIN, "range")
+    again = replace(again, radii=part, power=min(again.power, _power(nats, parts.grid.log_width)))
+    outside, _ = yield from drawn(again, "sizes, again")
     return outside
 
 
@@ -440,23 +463,33 @@ def _elsewhere(away: CellSummary) -> int:
 def _for_others(
     here: Setting, away: CellSummary, radius: Schedule, counted: tuple[int, Noise], called: str
 ) -> Steps[Schedule | None]:
-    """[people.6] A radius for the records not at the centre; ``None``: they are too few."""
+    """[people.6] A radius for the records not at the centre; ``None``: they are too few.
+
+    Where their number may be noise, they are counted once more: a few may be a good part of all.
+    """
     persons, (found, noise) = called == "persons", counted
-    sure = found if persons else found - noise.variance**0.5
-    others, span = sure * float(here.split.scale), math.log(here.lattice.last)
-    strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(others, 1.0)))
-    if strength <= _MOST_FOR_RADIUS:
-        part = here.split.part_for(strength, "range")
-        power = _power(2 * (_TRUST * strength * others - _NATS), span - 6)
-        return replace(radius, radii=max(radius.radii, part), power=min(radius.power, power))
-    if found > _CLEAR * noise.variance**0.5:
-        return None  # they are too few to tell where they are
-    if not persons:  # [ratio.4] sizes differ: a few rows may be a good part of the whole
-        label = f"{called} elsewhere, again"
-        found, noise = yield from count_some(here, _elsewhere(away), _AGAIN, label)
-        if found > _CLEAR * noise.variance**0.5:
-            return None
-    return radius
+    adapted = _adapted(here, radius, found if persons else found - noise.variance**0.5)
+    clear = found > _CLEAR * noise.variance**0.5
+    if adapted is None and not clear:
+        found, noise = yield from count_some(
+            here, _elsewhere(away), _AGAIN, f"{called} elsewhere, again"
+        )
+        clear = found > _CLEAR * noise.variance**0.5
+        adapted = _adapted(here, radius, found - noise.variance**0.5)
+        if not clear:
+            return radius
+    return adapted  # or they are too few to tell where they are
+
+
+def _adapted(here: Setting, radius: Schedule, others: float) -> Schedule | None:
+    """Return a schedule whose radius so many records outweigh, if the budget has one."""
+    heard, span = others * float(here.split.scale), math.log(here.lattice.last)
+    strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(heard, 1.0)))
+    if strength > _MOST_FOR_RADIUS:
+        return None
+    part = here.split.part_for(strength, "range")
+    power = _power(2 * (_TRUST * strength * heard - _NATS), span - 6)
+    return replace(radius, radii=max(radius.radii, part), power=min(radius.power, power))
 
 
 def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[int, NoisyTerm]]:
