@@ -96,14 +96,16 @@ def test_the_shape_of_the_tail_of_many_persons_is_audited(audited, question) -> 
 
 
 def test_every_step_of_a_mean_is_audited(audited) -> None:
-    values = {"count": [(3000,)], "home": [(0,), (3,)], BOTH: [(10**7, 0), (0, 0)]}
+    values = {"count": [(3000,)], "home": [(0,), (3,)], BOTH: [(10**7, 0), (10**3, 10**6)]}
     values |= {"persons elsewhere": [(1000,), (2900,)], "home, again": [(3,)]}
-    widths = (1, 1, 1, 2, 2, 1, 1, 1, 1)
+    values |= {"persons of larger sizes": [(0,), (2500,)]}
+    widths = (1, 1, 1, 1, 2, 2, 1, 1, 1, 1)
     report = audited(QUESTIONS["mean, ε"], pairs_of(UNIT), values=values, widths=widths)
-    assert [step.label for step in report.steps] == [
-        "count", "centre", "sizes", "home", "persons elsewhere", "radius", "records outside",
-        BOTH, "total", "home, again", "rows",
-    ]  # fmt: skip
+    assert {step.label for step in report.steps} == {
+        "count", "centre", "sizes", "persons of larger sizes", "sizes, again", "home",
+        "persons elsewhere", "persons elsewhere, again", "home, again", "radius", "records outside",
+        BOTH, "rows", "radius, again", "records outside, again", "total",
+    }  # fmt: skip
     assert report.leak is None
     assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
 

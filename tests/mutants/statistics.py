@@ -380,6 +380,22 @@ FAULTS = (
         "statistics/test_refined_fit.py",
     ),
     Fault(
+        "ratio-radius-of-the-old-centre",
+        "Deviations from a centre that moved far are clipped at the radius about the first one.",
+        "statistics/person_mean.py:_far",
+        "return _FAR * typical * abs(moved) > reach",
+        "return False",
+        "statistics/test_ratio.py",
+    ),
+    Fault(
+        "sizes-that-few-have-unseen",
+        "Records of far larger sizes than the drawn one are counted, and nothing follows.",
+        "statistics/person_radii.py:clipped_size",
+        "if not outside.excess(0.05) or outside.counted is None:",
+        "if True:",
+        "statistics/test_ratio.py",
+    ),
+    Fault(
         "sandwich-sampling",
         "The sampling error of a regression's coefficients is 30 % too small.",
         "statistics/sandwich.py:SandwichSums.part",

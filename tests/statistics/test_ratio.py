@@ -301,3 +301,62 @@ def test_what_pairs_have_no_answer_for_says_what_to_do() -> None:
         _ = mo.plan.ratio
     with pytest.raises(mo.errors.WrongCall, match="made-up rows"):
         mo.plan.mean(sd=1, n=100, epsilon=1, weights="w")
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"epsilon": 5}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("kind", ["rare", "both signs", "few"])
+def test_a_ratio_whose_rows_have_another_middle(kind, cost) -> None:
+    """[people.15] Quotients leave out rows whose denominator is 0: the centre moves far."""
+    rng = np.random.default_rng(4)
+    n = 20_000
+    top, below = {
+        "rare": (np.ones(n), (rng.random(n) < 0.2) * 1.0),
+        "both signs": (rng.uniform(1, 2, n), np.where(rng.random(n) < 0.7, 1.0, -1.0)),
+        "few": (rng.lognormal(3, 0.5, n), rng.poisson(0.3, n) * 1.0),
+    }[kind]
+    table, true = pd.DataFrame({"x": top, "w": below}), top.sum() / below.sum()
+    held = 0
+    for seed in range(6):
+        asked = mo.Curator(
+            table,
+            budget=mo.pure(9) if "epsilon" in cost else mo.zcdp(9),
+            entropy=SeededEntropy(f"{kind} {seed}"),
+        )
+        lower, upper = (found := asked.ratio("x", "w", **cost)).interval()
+        held += lower <= true <= upper
+        assert found.usable
+        assert abs(found.value - true) < 0.05 * true
+    assert held >= 5
+
+
+def test_a_few_rows_with_most_of_the_weight_are_seen() -> None:
+    """[people.15] One in twenty weighs ten thousand times as much: the sizes are drawn again."""
+    rng = np.random.default_rng(0)
+    weights = np.where(np.arange(20_000) < 1000, 1e4, 1.0)
+    table = pd.DataFrame({"x": rng.lognormal(3, 0.7, 20_000), "w": weights})
+    true = np.average(table.x, weights=table.w)
+    for seed in range(6):
+        asked = mo.Curator(table, budget=mo.pure(9), entropy=SeededEntropy(f"few {seed}"))
+        found = asked.mean("x", weights="w", epsilon=1)
+        lower, upper = found.interval()
+        assert not found.usable or lower <= true <= upper
+        assert found.code != "ok"
+
+
+@pytest.mark.parametrize("share", [0.005, 0.02])
+def test_rare_ones_of_persons_are_seen_or_said_to_be_too_few(share) -> None:
+    """[people.6] Most persons are at the centre, 0; the others are counted until they are clear."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(6000), rng.geometric(0.2, 6000))
+    table = pd.DataFrame({"x": (rng.random(len(who)) < share) * 1.0, "who": who})
+    for seed in range(6):
+        asked = mo.Curator(
+            table,
+            budget=mo.pure(9),
+            unit=mo.unit_of("who"),
+            entropy=SeededEntropy(f"rare {seed}"),
+        )
+        found = asked.mean("x", epsilon=1)
+        lower, upper = found.interval()
+        assert not found.usable or lower <= table.x.mean() <= upper

@@ -21,13 +21,12 @@ weight. :func:`centred_ratio` has the steps from [people.4] on, for ratio.py too
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import WIDEST, Lattice
-from modicum.mechanisms.additive import Noise, add_noise
+from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.event import Event
@@ -35,31 +34,28 @@ from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import (
-    ATOM,
     Setting,
-    count_outside,
-    count_some,
     find_centre,
-    find_home,
-    find_radius,
-    look_at_tail,
 )
 from modicum.statistics.outside import (
     LEAST_OF_SIZES,
     NO_CENTRE,
-    STEEP,
     TOO_LITTLE,
     NoisyTerm,
     Outside,
 )
+from modicum.statistics.person_radii import (
+    PeopleSchedule,
+    RatioParts,
+    clipped_size,
+    radius_again,
+    size_of_deviations,
+    strength_of_sizes,
+)
 from modicum.statistics.persons import SIZES
 from modicum.statistics.split import (
-    LEAST_FOR_COUNTS,
     SIZE_PARTS,
     ClusterOption,
-    Schedule,
-    expected_records,
-    shape_share,
 )
 from modicum.statistics.sum import SumErrorModel
 from modicum.status import Status
@@ -69,8 +65,6 @@ from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 
 _COUNT = Fraction(1, 50)
-_MANY = 2000  # persons per unit of noise, with budget for more than one total
-_BITS = (24, 16, 8)  # of the centre's grid: the most that the persons can carry
 NO_SIZES = Status(
     "few_records",
     "the sum of the weights, or of what is divided by, may be 0 for all that is known: spend more",
@@ -78,83 +72,14 @@ NO_SIZES = Status(
 SIZES_AT_END = Status(
     "clipped", "the weights, or what is divided by, are far larger than half of them: spend more"
 )
-_SPARE = 150  # persons
-_MOST_FOR_CENTRE = 0.16
-_LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.16, 0.35  # strengths
-_LEAST_CENTRE, _ROWS, _ROUGH = 1 / 512, 1.4, 1.2
-_TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
-_MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
-_SURER, _AGAIN = 0.05, 0.1  # strengths
-_MOST_UNSURE, _MOST_FOR_SIZES = 0.5, 0.12
-_CLEAR = 4  # deviations of the noise
-_LIGHT = 1.8  # index from which on a radius is not widened: c moves towards the far deviations
-_LARGE = 0.02  # strength of the number of sizes that are larger than the drawn one
+LARGER_SIZES = Status(
+    "clipped",
+    "about {records:,} records have far more rows, or far larger weights, than the others: they "
+    "may be most of the answer, which leaves them out; spend more",
+)
+_MOST_UNSURE = 0.5
 _FAR = 8  # a centre that moved typical records by more than this part of a radius needs another
 _HALF = 2  # a rough total needs less than the radius of the last one
-
-
-@dataclass(frozen=True, slots=True)
-class PeopleSchedule:
-    """Shares of the budget, from the noisy number of persons; what they leave is the last draw's.
-
-    A share of 0 leaves a step out. ``rows`` is a strength; ``sizes`` and ``radius`` are
-    schedules of two radii.
-    """
-
-    centre: Fraction
-    bits: int
-    sizes: Schedule
-    rows: float
-    radius: Schedule
-    rough: Fraction
-
-    @classmethod
-    def of(
-        cls, split: BudgetSplit, number: int, furthest: int, sizes_span: float
-    ) -> PeopleSchedule:
-        """Divide a budget, given the noisy number of persons and what they may have.
-
-        It is a total of at most so many steps, and a size on a grid of so wide a logarithm.
-        """
-        expected = expected_records(split, number)
-        span = math.log(2 * furthest)
-        bits, centre = next(
-            ((b, s) for b in _BITS if (s := _for_centre(b, span, expected)) <= _MOST_FOR_CENTRE),
-            (0, 0.0),
-        )
-        more = _MORE if split.concentrated else 1.0
-        few = math.pow(expected, -0.4)
-        sizes = more * min(0.08, max(_LEAST, few, 160 / expected))
-        radius = more * min(0.25, _RADIUS * max(1.0, 1000 / expected) ** 0.3)
-        rows, rough = (more * min(0.08, each * few) for each in (_ROWS, _ROUGH))
-        return cls(
-            split.part_for(centre, "subsample") if centre else Fraction(0),
-            bits,
-            _for_radius(split, sizes, _power(sizes * expected, sizes_span)),
-            rows,
-            _for_radius(
-                split, radius, _power(radius * expected, span), shape_share(split, expected)
-            ),
-            split.part_for(rough, "noise") if expected >= _MANY else Fraction(0),
-        )
-
-
-def _for_radius(
-    split: BudgetSplit, strength: float, power: Fraction, shape: Fraction = Fraction(0)
-) -> Schedule:
-    return Schedule.for_sizes(split.part_for(strength, "range"), power, shape)
-
-
-def _power(nats: float, span: float) -> Fraction:
-    """Power of a prior over radii that so many nats of records outweigh."""
-    return Fraction(round(1024 * min(STEEP, max(1.0, nats / (2 * (span + 6))))), 1024)
-
-
-def _for_centre(bits: int, span: float, expected: float) -> float:
-    """Strength at which a median outweighs the points of its grid: four times that of many."""
-    nats = bits * math.log(2) + math.log(2 * span / math.log(2) + 2) + 12
-    needed = 2 * nats / max(1.0, expected - _SPARE)
-    return max(_LEAST_CENTRE, min(_LEAST, 4 * needed), needed)
 
 
 def mean_of_persons(
@@ -199,26 +124,6 @@ def lattice_of_totals(lattice: Lattice, wider: int) -> Lattice:
     return replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
 
 
-@dataclass(frozen=True, slots=True)
-class RatioParts:
-    """The two parts of every record of a ratio of sums, and the one over the other.
-
-    ``means`` are the quotients, ``sizes`` the denominators, whose largest is sought on the ``grid``
-    (a denominator may be negative if its lattice holds that). ``about(centre, most)`` are the
-    deviations of the numerators from the centre times the denominators, few of which exceed the
-    size ``most``. ``records`` and ``sums`` name the records, and the sum of the sizes, in labels.
-    ``half`` is about how many sizes exceed a released one, and this one, if that is known.
-    """
-
-    means: Setting
-    sizes: Setting
-    grid: RadiusGrid
-    about: Callable[[int, int], Setting]
-    records: str = "persons"
-    sums: str = "rows"
-    half: tuple[float, int] | None = None
-
-
 def centred_ratio(
     parts: RatioParts,
     records: RecordSummary,
@@ -234,13 +139,13 @@ def centred_ratio(
     centre = yield from find_centre(  # [people.4]
         parts.means, records, n0, share=schedule.centre, bits=schedule.bits
     )
-    sizes = yield from _clipped_size(parts, cells, schedule, n0)
+    sizes = yield from clipped_size(parts, cells, schedule, n0)
     most = max(1, sizes.reach_of(0))
     together = parts.sizes.counts and schedule.rough > 0
     noisy = None if together else (yield from _sum_of_sizes(parts, schedule, most))  # [people.5]
     here = parts.about(centre, most)
     totals = here.lattice
-    outside = yield from _size_of_deviations(here, schedule, n0, parts.records)
+    outside = yield from size_of_deviations(here, schedule, n0, parts.records)
     reach = totals.last if outside is None else max(1, outside.reach_of(0))
 
     rough = None
@@ -256,15 +161,20 @@ def centred_ratio(
         shift = moved * steps_of(lattice, totals, rows)
         centre = min(max(centre + round(shift), lattice.first), lattice.last)
         here = parts.about(centre, most)
-        typical = parts.half[1] if parts.half else round(sum_of_sizes(rows) / max(n0, 1))
-        if outside is not None and _FAR * typical * abs(moved) > reach:
-            outside = yield from _size_of_deviations(here, schedule, n0, parts.records)
+        if outside is not None and _far(parts, rows, n0, moved, reach):
+            outside = yield from radius_again(here, schedule, n0, parts.records)
             reach = totals.last if outside is None else max(1, outside.reach_of(0))
     total = yield from _total(here, reach, split.rest(), "total")  # [people.8]
     final = SumErrorModel(totals, -reach, reach, *total, *counted, outside)
     error_model = RatioErrorModel(lattice, centre, final, rows)
     status = error_model.judged(schedule.centre > 0)
     return ScalarEstimate(error_model.value, error_model, status)
+
+
+def _far(parts: RatioParts, rows: SumErrorModel, n0: int, moved: Fraction, reach: int) -> bool:
+    """[people.15] Whether a centre moved typical records by a good part of the radius about it."""
+    typical = parts.half[1] if parts.half else round(sum_of_sizes(rows) / max(n0, 1))
+    return _FAR * typical * abs(moved) > reach
 
 
 def _more_than_noise(total: int, noise: NoisyTerm) -> Fraction:
@@ -275,18 +185,6 @@ def _more_than_noise(total: int, noise: NoisyTerm) -> Fraction:
     """
     squared, variance = total**2, round(noise.variance)
     return Fraction(squared - variance, squared) if squared > variance else Fraction(0)
-
-
-def _for_sizes(split: BudgetSplit, most: int, half: float, median: int) -> float:
-    """[ratio.4] The strength of the sum of sizes, of which so many exceed about their median.
-
-    At a strength f the sum has the relative noise u = most / (median N f), if sizes are about as
-    large as their median; :func:`_for_rough` then takes u^(2/3). 0.78 (u f)^(2/5) has the least sum
-    of the two.
-    """
-    unsure = most / (median * expected_records(split, round(2 * half)))
-    strength = min(_MOST_FOR_SIZES, max(_LEAST, 0.78 * math.pow(unsure, 0.4)))
-    return (_MORE if split.concentrated else 1.0) * strength
 
 
 def _for_rough(split: BudgetSplit, rows: SumErrorModel) -> Fraction:
@@ -310,42 +208,6 @@ def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction
     return Fraction(totals.step) / (Fraction(lattice.step) * Fraction(rows.lattice.step))
 
 
-def _strength_of_sizes(parts: RatioParts, schedule: PeopleSchedule, most: int) -> float:
-    half = parts.half
-    return schedule.rows if half is None else _for_sizes(parts.sizes.split, most, *half)
-
-
-def _clipped_size(
-    parts: RatioParts, cells: CellSummary, schedule: PeopleSchedule, n0: int
-) -> Steps[Outside]:
-    """[people.5], [ratio.4] A size that few exceed; it is drawn again if many do."""
-    split, radii = parts.sizes.split, parts.grid.radii
-
-    def wider(outside: Outside) -> float:
-        return outside.wider_for(_strength_of_sizes(parts, schedule, outside.radii[0]))
-
-    def drawn(on: Schedule, label: str) -> Steps[tuple[Outside, int]]:
-        return find_radius(
-            parts.sizes, cells, on, radii[-1], parts.half,
-            least=radii[1], label=label, wider=wider,
-        )  # fmt: skip
-
-    outside, larger = yield from drawn(schedule.sizes, "sizes")
-    if expected_records(split, n0) <= LEAST_FOR_COUNTS:
-        return outside
-    outside = yield from count_outside(
-        parts.sizes, outside, larger, n0, strength=_LARGE, label=f"{parts.records} of larger sizes"
-    )
-    if not outside.excess(0.05) or outside.counted is None:
-        return replace(outside, counted=None, noise=None)
-    more = _MORE if split.concentrated else 1.0
-    again, nats = schedule.sizes, _AGAIN * expected_records(split, outside.counted)
-    part = split.part_for(more * _AGAIN, "range")
-    again = replace(again, radii=part, power=min(again.power, _power(nats, parts.grid.log_width)))
-    outside, _ = yield from drawn(again, "sizes, again")
-    return outside
-
-
 def _sum_of_sizes(
     parts: RatioParts, schedule: PeopleSchedule, most: int
 ) -> Steps[tuple[int, NoisyTerm]]:
@@ -353,7 +215,7 @@ def _sum_of_sizes(
     sizes, split = parts.sizes, parts.sizes.split
     least = _least_size(parts, most)
     clipped = yield from read(sizes.ask(ClippedSum(least, most)))
-    share = split.share(split.part_for(_strength_of_sizes(parts, schedule, most), "noise"))
+    share = split.share(split.part_for(strength_of_sizes(parts, schedule, most), "noise"))
     mechanism = split.spend(add_noise((clipped.total,), share, sensitivity=most))
     (noisy,) = yield from draw(parts.sums, mechanism)
     return noisy, NoisyTerm(mechanism.noise[0], 1.0)
@@ -405,91 +267,6 @@ def _about_sizes(
     outside = replace(outside, others=float(max(counted[0], 1)))
     least, whole = _least_size(parts, most), sizes.counts
     return SumErrorModel(sizes.lattice, least, most, noisy, noise, *counted, outside, whole=whole)
-
-
-def _size_of_deviations(
-    here: Setting, schedule: PeopleSchedule, n0: int, called: str
-) -> Steps[Outside | None]:
-    """[people.6] A size of a record's deviation; ``None`` if too few records have any."""
-    lattice, split = here.lattice, here.split
-    radius: Schedule | None = schedule.radius
-    grid = RadiusGrid.between(lattice.floor, lattice.last, SIZE_PARTS)
-    away, records = yield from read_both(
-        here.ask(Cells(0, grid.radii)), here.ask(Records(subsamples=2))
-    )
-    seen = None
-    if expected_records(split, n0) > LEAST_FOR_COUNTS:
-        home = yield from find_home(here, records, n0)
-        if not home.radius:
-            counted = yield from _count_elsewhere(here, away, n0, called)
-            if counted[0] > ATOM * n0:
-                home = yield from find_home(here, records, n0, again=True)
-            else:  # most persons are at the centre: it is the others that have to speak
-                radius = yield from _for_others(here, away, schedule.radius, counted, called)
-        if home.radius:
-            seen = (home.part(n0), home.radius)
-            radius = schedule.radius.outweighed(seen, split, lattice.floor, lattice.last)
-            if radius.shape:
-                radius, shaped = yield from look_at_tail(here, records, radius, 0, n0)
-                seen = shaped or seen
-    if radius is None:
-        return None
-    least = lattice.floor
-
-    def wider(outside: Outside) -> float:
-        return outside.wider(_LIGHT) if called == "persons" else outside.wider()
-
-    outside, elsewhere = yield from find_radius(
-        here, away, radius, lattice.last, seen, least=least, wider=wider
-    )
-    if expected_records(split, n0) > LEAST_FOR_COUNTS:
-        outside = yield from count_outside(here, outside, elsewhere, n0)
-    return outside
-
-
-def _count_elsewhere(
-    here: Setting, away: CellSummary, n0: int, called: str
-) -> Steps[tuple[int, Noise]]:
-    """[people.6] A noisy number of records that are not at the centre."""
-    least = _LEAST if called == "persons" else _SURER
-    strength = max(least, 30 / expected_records(here.split, n0))
-    return (yield from count_some(here, _elsewhere(away), strength, f"{called} elsewhere"))
-
-
-def _elsewhere(away: CellSummary) -> int:
-    return away.above(0) + away.below(0)
-
-
-def _for_others(
-    here: Setting, away: CellSummary, radius: Schedule, counted: tuple[int, Noise], called: str
-) -> Steps[Schedule | None]:
-    """[people.6] A radius for the records not at the centre; ``None``: they are too few.
-
-    Where their number may be noise, they are counted once more: a few may be a good part of all.
-    """
-    persons, (found, noise) = called == "persons", counted
-    adapted = _adapted(here, radius, found if persons else found - noise.variance**0.5)
-    clear = found > _CLEAR * noise.variance**0.5
-    if adapted is None and not clear:
-        found, noise = yield from count_some(
-            here, _elsewhere(away), _AGAIN, f"{called} elsewhere, again"
-        )
-        clear = found > _CLEAR * noise.variance**0.5
-        adapted = _adapted(here, radius, found - noise.variance**0.5)
-        if not clear:
-            return radius
-    return adapted  # or they are too few to tell where they are
-
-
-def _adapted(here: Setting, radius: Schedule, others: float) -> Schedule | None:
-    """Return a schedule whose radius so many records outweigh, if the budget has one."""
-    heard, span = others * float(here.split.scale), math.log(here.lattice.last)
-    strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(heard, 1.0)))
-    if strength > _MOST_FOR_RADIUS:
-        return None
-    part = here.split.part_for(strength, "range")
-    power = _power(2 * (_TRUST * strength * heard - _NATS), span - 6)
-    return replace(radius, radii=max(radius.radii, part), power=min(radius.power, power))
 
 
 def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[int, NoisyTerm]]:
@@ -554,6 +331,8 @@ class RatioErrorModel:
         if self.rows.too_little(0.05) or self.total.outside is None:
             return TOO_LITTLE
         sizes = self.rows.outside
+        if sizes is not None and sizes.excess(0.05):
+            return LARGER_SIZES.filled(records=max(sizes.counted or 0, 0))
         if not self.rows.whole and sizes is not None:
             if self._sizes(0.05, 3) is None:
                 return NO_SIZES

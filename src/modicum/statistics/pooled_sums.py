@@ -37,6 +37,7 @@ from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.norms import WEIGHTS, Norms, persons_beyond
 from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.person_radii import MORE
 from modicum.statistics.pooled_law import TIMES
 from modicum.statistics.split import SIZE_PARTS
 from modicum.status import OK, USABLE, Status, bounds_in_steps
@@ -49,7 +50,6 @@ FEWEST = 10
 """Groups, from which on sums and counts share a limit by default."""
 
 _COUNT, _KEPT, _AWAY = 0.01, 0.02, 0.05  # strengths
-_MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 # Persons beyond the limit, for every group and per unit of noise: a vector of several groups has
 # an L2 norm that is smaller beside what its groups lose.
 _BEYOND = {1: 2.0, 2: 0.7}
@@ -116,7 +116,7 @@ def find_sums(
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, cells.count, share, "persons")
     target = persons_beyond(split, n0, _BEYOND[split.power] * groups)
-    times = _MORE if split.concentrated else 1.0
+    times = MORE if split.concentrated else 1.0
     norms = Norms(split, cells, grid, sizes, times)
     norms = replace(norms, grid=(yield from norms.nearer(n0, target)))
     most = yield from norms.limit(target, f"most of a {kind}")

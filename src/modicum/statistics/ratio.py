@@ -33,12 +33,8 @@ from modicum.statistics import spec
 from modicum.statistics.found_range import NATS, find_octave, power_of_two
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pairs import PairSetting, octaves_of, pair_of
-from modicum.statistics.person_mean import (
-    PeopleSchedule,
-    RatioErrorModel,
-    RatioParts,
-    centred_ratio,
-)
+from modicum.statistics.person_mean import RatioErrorModel, centred_ratio
+from modicum.statistics.person_radii import PeopleSchedule, RatioParts
 from modicum.statistics.split import SIZE_PARTS, expected_records
 from modicum.statistics.sum import sum_within
 from modicum.statistics.texts import documented
