@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.plan.shapes import is_number
 from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
@@ -189,14 +189,14 @@ class Task:
     def _checked_rows(self, n: object) -> int:
         effort = self.effort
         if not (is_number(n) and n == n // 1 and 1 <= n <= effort.most_rows):
-            limit = f"from 1 to {effort.limit}, got {n!r}{effort.hint}"
+            limit = f"from 1 to {effort.limit}, got {as_given(n)}{effort.hint}"
             raise InvalidArgument(f"n must be a whole number {limit}")
         return int(n)
 
 
 def _checked_error(error: object) -> float:
     if not (is_number(error) and error > 0):
-        raise InvalidArgument(f"error must be a positive number, got {error!r}")
+        raise InvalidArgument(f"error must be a positive number, got {as_given(error)}")
     return float(error)
 
 

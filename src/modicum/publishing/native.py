@@ -10,11 +10,14 @@ from typing import Any
 _MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
-def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
+def native_table(
+    columns: Mapping[str, Sequence[Any]], engine: str, types: Mapping[str, type] = {}
+) -> Any:
     """A table of the library that the data came in, of columns of one length.
 
     It is a pandas, Polars or PyArrow table, as the engine is; for DuckDB one of PyArrow, or of
-    pandas; for any other engine a list of dicts.
+    pandas; for any other engine a list of dicts. ``types`` states for some columns whether they
+    hold ``float`` or ``str``, whatever their cells are; the others are as the library sees them.
 
     Examples
     --------
@@ -24,6 +27,20 @@ def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
     if engine == "duckdb":
         engine = next((each for each in ("pyarrow", "pandas") if find_spec(each)), engine)
     if engine in _MAKERS:
-        return getattr(import_module(engine), _MAKERS[engine])(dict(columns))
+        library = import_module(engine)
+        made = dict(columns)
+        for name, kind in types.items():
+            made[name] = _column(library, columns[name], kind)
+        return getattr(library, _MAKERS[engine])(made)
     rows = zip(*columns.values(), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _column(library: Any, cells: Sequence[Any], kind: type) -> Any:
+    """Make a column of floats or of texts, of which all may be missing."""
+    number = kind is float
+    if library.__name__ == "pandas":
+        return library.Series(list(cells), dtype="float64" if number else str)
+    if library.__name__ == "polars":
+        return library.Series(cells, dtype=library.Float64 if number else library.String)
+    return library.array(cells, type=library.float64() if number else library.string())
