@@ -148,9 +148,9 @@ def test_a_mapping_for_one_column_has_its_list() -> None:
     assert {*guarded.value_counts("firm", keys=mapped, epsilon=1).keys} == {*listed}
     spent = guarded.spent
     for wrong in ({"size": ["a"]}, {"a": 1, "b": 2}):
-        for ask in (guarded.crosstab, guarded.value_counts):
+        for question in (guarded.crosstab, guarded.value_counts):
             with pytest.raises(mo.InvalidArgument, match="under the name of the column"):
-                ask("firm", keys=wrong, epsilon=1)
+                question("firm", keys=wrong, epsilon=1)
     assert guarded.spent == spent
 
 

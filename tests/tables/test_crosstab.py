@@ -477,7 +477,7 @@ def test_cells_are_taken_as_of_a_mapping() -> None:
     assert found.values() == [found[key] for key in found]
     with pytest.raises(KeyError, match=r"over the others is margin\('region'\)\['N'\]"):
         found["N"]
-    with pytest.raises(KeyError, match="there is no 'f',.*margin"):
+    with pytest.raises(KeyError, match=r"there is no 'f',.*margin"):
         found["f"]
     ranked = mo.value_counts(table, "region", keys=["N", "S"], epsilon=1)
     assert [*ranked] == [*ranked.keys] == ["S", "N"]

@@ -75,8 +75,7 @@ class AnswerRows:
     terms : mapping
         What was released, at what cost, for whom and how, as JSON types.
     make : callable
-        Makes a table of columns, of the library that the data came in; ``types=`` states of some
-        whether they hold ``float`` or ``str``.
+        Makes a table of columns, of the library that the data came in.
     """
 
     title: str
@@ -86,7 +85,7 @@ class AnswerRows:
     upper: Sequence[float]
     codes: Sequence[str]
     terms: Mapping[str, object]
-    make: Callable[..., Any]
+    make: Callable[[Mapping[str, Sequence[Any]]], Any]
 
     @property
     def what(self) -> str:

@@ -17,6 +17,7 @@ from modicum.publishing.answers import Publishable
 from modicum.publishing.csvw import CsvColumn, csv_text, metadata
 from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import card, facts, table
+from modicum.publishing.native import TypedCells
 from modicum.publishing.rounding import Base, Digits, Rounding, written
 from modicum.publishing.rules import DOUBTFUL, LEGEND, NORMAL, SUPPRESSED, Rules
 
@@ -89,7 +90,7 @@ class PublishedTable:
     terms: Mapping[str, object]
     citation: str | None
     rights: str | None
-    make: Callable[..., Any] = field(compare=False)
+    make: Callable[[Mapping[str, Sequence[Any]]], Any] = field(compare=False)
 
     @property
     def legend(self) -> dict[str, str]:
@@ -121,8 +122,7 @@ class PublishedTable:
             If ``wide`` is no column of labels, or would give several columns one name.
         """
         columns = self._columns(wide)
-        types = {each.name: each.kind for each in columns if each.kind is not None}
-        return self.make({each.name: [*map(_plain, each.cells)] for each in columns}, types=types)
+        return self.make({each.name: _plain_cells(each) for each in columns})
 
     def to_csv(
         self,
@@ -395,6 +395,11 @@ def _guarantee(terms: Mapping[str, object]) -> list[str]:
 def _beside(target: Path) -> Path:
     """The file of the metadata."""
     return target.with_name(f"{target.name}-metadata.json")
+
+
+def _plain_cells(column: CsvColumn) -> list[Any]:
+    cells = [*map(_plain, column.cells)]
+    return cells if column.kind is None else TypedCells(cells, column.kind)
 
 
 def _plain(cell: Any) -> Any:
