@@ -121,7 +121,8 @@ class PlanCurve(Sequence["Plan"]):
             width = plan.interval_width
             wide = f"{three_digits(width)} wide" if width < float("inf") else "without a bound"
             sampling = [three_digits(plan.sampling_error or 0.0)] * sampled
-            rows.append([f"{x:,.6g}", three_digits(plan.error), wide, *sampling])
+            found = [three_digits(plan.error), wide] if plan.usable else ["no usable answer", ""]
+            rows.append([f"{x:,.6g}", *found, *sampling])
         return rows
 
     def _notes(self) -> list[str]:

@@ -181,6 +181,11 @@ class Task:
             if here.error <= wanted:
                 return here
             x *= effort.further(here.error, wanted)
+        if found(high, effort.runs).error <= wanted:
+            raise InvalidArgument(
+                f"error={wanted:g} is more than that of any answer that can be used for this "
+                "shape: give a smaller error"
+            )
         where = "ε up to 100 for this shape"
         if cost is not None:
             where = f"n up to {effort.limit} for this shape{effort.hint}"
