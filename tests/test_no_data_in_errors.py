@@ -152,6 +152,16 @@ def test_no_message_shows_data(name: str) -> None:
                 pytest.fail(f"{name}({argument}={kind}): {error!r}")
 
 
+def test_no_hint_shows_data() -> None:
+    ages = [31.25, 37.5, 62.5] * 4
+    for data in (ages, tuple(ages), np.array(ages), pd.Series(ages[:3])):
+        with pytest.raises(mo.InvalidArgument) as refused:
+            GUARD.quantiles("age", q=data, epsilon=1)
+        assert not any(mark in str(refused.value) for mark in ("31", "37", "62"))
+    with pytest.raises(mo.InvalidArgument, match=r"got \[25, 75\]: in percent that is q = 0.25"):
+        GUARD.quantiles("age", q=[25, 75], epsilon=1)
+
+
 @pytest.mark.parametrize(
     ("given", "text"),
     [

@@ -171,7 +171,7 @@ class QuantilesOption(spec.Options):
         if not all(0 < each < 1 for each in exact):
             raise InvalidArgument(
                 "each q must lie strictly between 0 and 1, got "
-                f"{_listed(exact, q)}{spec.in_percent(exact) if isinstance(q, list) else ''}"
+                f"{_listed(exact, q)}{spec.in_percent(exact) if _typed(q) else ''}"
             )
         if not all(a < b for a, b in pairwise(exact)):
             raise InvalidArgument("the q must increase, got " + _listed(exact, q))
@@ -210,9 +210,13 @@ _TYPED = 10  # numbers that are listed by hand
 
 def _listed(numbers: Sequence[Fraction], given: object) -> str:
     """Write numbers that were typed, and no others: they may be data."""
-    if not isinstance(given, list | tuple) or len(numbers) > _TYPED:
+    if not _typed(given):
         return as_given(given)
     return f"[{', '.join(f'{float(each):g}' for each in numbers)}]"
+
+
+def _typed(given: object) -> bool:
+    return isinstance(given, list | tuple) and len(given) <= _TYPED
 
 
 @dataclass(frozen=True, slots=True)

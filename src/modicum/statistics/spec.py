@@ -410,7 +410,7 @@ def column_names(columns: object) -> Columns:
     """Check names of columns, all different; ``None`` stands for all components of an array."""
     if columns is None:
         return Columns()
-    if isinstance(columns, str) or not isinstance(columns, Sequence):  # a Series of data is none
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
         raise InvalidArgument(
             f"columns must be a list of names, such as ['age', 'income'], got {as_given(columns)}"
         )
