@@ -129,6 +129,10 @@ REFUSED = {
     "numbers of labels": ({"keys": {"a": 1, "b": 2}}, r"keys=list\(mapping\)"),
     "a mapping of a text": ({"keys": {"firm": "ab"}}, "must be a list"),
     "a mapping of a mapping": ({"keys": {"firm": {"a": 1}}}, "must be a list"),
+    "counts of labels": (
+        {"keys": pd.Series(["a", "b", "a"]).value_counts()},
+        r"list\(series.index\)",
+    ),
     "a table": ({"keys": pd.DataFrame({"firm": ["a"]})}, "got a DataFrame, which is a table"),
     "no labels": ({"keys": [None]}, "can be no label"),
     "a list": ({"keys": [["a"]]}, "can be no label"),

@@ -224,6 +224,12 @@ def _listed_keys(
             f"keys must be a list such as ['a', 'b'], got {as_given(keys)}, which is a table: pass "
             "the labels of its column, or a list of tuples for several"
         )
+    index = getattr(getattr(keys, "index", None), "dtype", None)
+    if index is not None and index.kind not in "iu":  # a Series is a mapping then, as of counts
+        raise InvalidArgument(
+            "keys must be a list such as ['a', 'b'], got a Series with labels of its own: pass "
+            "list(series.index) or list(series)"
+        )
     if len(columns) == 1:
         ((by,), (kind,)) = columns, kinds
         read = tuple(_checked_key(key, by, kind) for key in keys)
