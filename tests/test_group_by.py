@@ -125,6 +125,15 @@ REFUSED = {
     "empty": ({"keys": []}, "keys is empty"),
     "twice": ({"keys": ["a", "b", "a"]}, r"several \['a'\]"),
     "a text": ({"keys": "ab"}, "must be a list"),
+    "another column's": ({"keys": {"size": ["a"]}}, r"keys=\{'firm': \['a', 'b'\]\}"),
+    "numbers of labels": ({"keys": {"a": 1, "b": 2}}, r"keys=list\(mapping\)"),
+    "a mapping of a text": ({"keys": {"firm": "ab"}}, "must be a list"),
+    "a mapping of a mapping": ({"keys": {"firm": {"a": 1}}}, "must be a list"),
+    "counts of labels": (
+        {"keys": pd.Series(["a", "b", "a"]).value_counts()},
+        r"list\(series.index\)",
+    ),
+    "a table": ({"keys": pd.DataFrame({"firm": ["a"]})}, "got a DataFrame, which is a table"),
     "no labels": ({"keys": [None]}, "can be no label"),
     "a list": ({"keys": [["a"]]}, "can be no label"),
     "nan": ({"keys": [float("nan")]}, "can be no label"),
@@ -133,6 +142,20 @@ REFUSED = {
     "pure": ({"key_budget": mo.pure(1)}, "must be modicum.approx"),
     "number": ({"key_budget": 1}, "must be modicum.approx"),
 }
+
+
+def test_a_mapping_for_one_column_has_its_list() -> None:
+    guarded = curator()
+    mapped, listed = ({"firm": ["b", "a"]}, ["b", "a"])
+    assert guarded.group_by("firm", keys=mapped).keys == tuple(listed)
+    assert guarded.crosstab("firm", keys=mapped, epsilon=1).keys == tuple(listed)
+    assert {*guarded.value_counts("firm", keys=mapped, epsilon=1).keys} == {*listed}
+    spent = guarded.spent
+    for wrong in ({"size": ["a"]}, {"a": 1, "b": 2}):
+        for question in (guarded.crosstab, guarded.value_counts):
+            with pytest.raises(mo.InvalidArgument, match="under the name of the column"):
+                question("firm", keys=wrong, epsilon=1)
+    assert guarded.spent == spent
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -183,7 +183,7 @@ def replaced(record, name):
 
 
 def test_a_record_of_another_kind_is_refused() -> None:
-    with pytest.raises(mo.InvalidArgument, match="is a Release, not a ArrayRelease"):
+    with pytest.raises(mo.InvalidArgument, match="is a Release, not an ArrayRelease"):
         mo.ArrayRelease.from_json(released("number").to_json())
 
 

@@ -543,3 +543,21 @@ def test_plans_for_persons_need_how_many_rows_they_have() -> None:
         plan.median(**guess)
     assert plan.mean(**guess, rows_each=1).error > 0
     assert plan.mean(sd=1.0, n=4000, error=0.1, unit=PERSON, rows_each=2).epsilon > 0.01
+
+
+def test_a_plan_without_a_usable_answer_shows_no_number() -> None:
+    found = mo.plan.mean(n=1000, sd=10, epsilon="0.1")
+    assert not found.usable
+    assert "expected error  no usable answer" in str(found)
+    assert "e+" not in str(found)
+    curve = str(found.curve(n=[1000, 100_000]))
+    assert "no usable answer" in curve
+    assert "e+" not in curve
+
+
+@pytest.mark.parametrize("given", [{"n": 1000}, {"epsilon": 1}])
+def test_an_error_that_no_usable_answer_has_is_refused_as_too_large(given) -> None:
+    with pytest.raises(mo.InvalidArgument, match="give a smaller error"):
+        mo.plan.mean(sd=10, error=1e9, **given)
+    with pytest.raises(mo.InvalidArgument, match="cannot be reached by any"):
+        mo.plan.mean(sd=10, error=1e-12, **given)

@@ -41,7 +41,28 @@ WRONG: list[tuple[Callable[[], object], str, str]] = [
     (lambda: MEAN.ci, "no 'ci'", "interval()"),
     (lambda: MEAN.lower, "no 'lower'", "interval() has both ends"),
     (lambda: MEAN.std, "no 'std'", "half_width"),
-    (lambda: MEAN.epsilon, "no 'epsilon'", "print it"),
+    (lambda: MEAN.epsilon, "no 'epsilon'", "event is what it cost"),
+    (lambda: MEAN.cost, "no 'cost'", "event is what it cost"),
+    (lambda: PAIR.epsilon, "no 'epsilon'", "cost is what all of it cost"),
+    (lambda: MEAN.n, "no 'n'", "count()"),
+    (lambda: MEAN.noise, "no 'noise'", "explain()"),
+    (lambda: MEAN.standard_error, "no 'standard_error'", "half_width"),
+    (lambda: MEAN.to_dict, "no 'to_dict'", "to_json()"),
+    (lambda: MEAN.to_csv, "no 'to_csv'", "publish().to_csv(path)"),
+    (lambda: MEAN + 1, "no number to calculate with", "float(release)"),
+    (lambda: 1 - MEAN, "no number to calculate with", "modicum.ratio()"),
+    (lambda: MEAN > 3, "no number to calculate with", "float(release)"),
+    (lambda: abs(MEAN), "no number to calculate with", "float(release)"),
+    (lambda: int(MEAN), "no number to calculate with", "float(release)"),
+    (lambda: POINTS * 2, "an ArrayRelease is no number", "values is the array"),
+    (lambda: GROUPS.difference("a", "b") + 1, "a Difference is no number", "float(difference)"),
+    (lambda: MEAN.to_json("x.json"), "got 'x.json'", "publish().to_csv(path)"),
+    (lambda: mo.Release.from_json("x.json"), "no release in JSON", "the text of the file"),
+    (
+        lambda: mo.Release.from_json(GROUPS.to_json()),
+        "a GroupedRelease, not a Release",
+        "GroupedRelease.from_json reads it",
+    ),
     (lambda: MEAN.to_pandas, "no 'to_pandas'", "did you mean 'frame'?"),
     (lambda: MEAN.round(2), "no 'round'", "round(release, 2), or publish(digits=2)"),
     (lambda: MEAN.hist, "no 'hist'", "plot()"),
@@ -67,6 +88,13 @@ WRONG: list[tuple[Callable[[], object], str, str]] = [
     (lambda: mo.percentile, "no attribute 'percentile'", "did you mean 'quantile'?"),
     (lambda: mo.variance, "no attribute 'variance'", "did you mean 'var'?"),
     (lambda: mo.read_csv, "no attribute 'read_csv'", "did you mean 'csv_file'?"),
+    (lambda: mo.corr, "no attribute 'corr'", "did you mean 'covariance'?"),
+    (lambda: mo.check, "no attribute 'check'", "`modicum check FILE`"),
+    (lambda: mo.from_json, "no attribute 'from_json'", "modicum.Release.from_json(text)"),
+    (lambda: mo.mean(data=TABLE.age, epsilon=1), "needs the table first", "mean(table, 'income'"),
+    (lambda: mo.value_counts(TABLE.g, epsilon=1), "needs column=", "value_counts(table, 'region'"),
+    (lambda: mo.crosstab(TABLE.g, TABLE.g, epsilon=1), "got a Series", "pass the table, and then"),
+    (lambda: mo.csv_file(TABLE), "got a DataFrame", "pass a table as it is"),
     (lambda: mo.query.meen, "no attribute 'meen'", "did you mean 'mean'?"),
     (lambda: mo.plan.meen, "no 'meen'", "did you mean 'mean'?"),
     # budgets
@@ -96,6 +124,13 @@ WRONG: list[tuple[Callable[[], object], str, str]] = [
     (lambda: curator()["income"], "statistic of the column", "mean('income', epsilon=1)"),
     (lambda: curator().head(), "no 'head'", "no row is ever shown"),
     (lambda: curator().columns, "no 'columns'", "describe()"),
+    (lambda: curator().shape, "no 'shape'", "count(epsilon=1)"),
+    (lambda: curator().group_by("g", keys=["a"]).where("age > 1"), "no 'where'", "before they are"),
+    (lambda: curator().mean("age", epsilon=1, where="age > 1"), "no argument 'where'", "where('"),
+    (lambda: curator().mean("age", with_columns="a"), "'with_columns'", "with_columns(bmi="),
+    (lambda: curator().value_counts("g", where="age > 1"), "no argument 'where'", "of the curator"),
+    (lambda: curator()[TABLE.age > 3], "got a Series", "where('age >= 18')"),
+    (lambda: curator().mean(0, epsilon=1), "got the number 0", "name the columns of the table"),
     (lambda: curator().query("age > 1"), "no 'query'", "where('age >= 18')"),
     (lambda: curator().idempotent("a"), "needs a ledger", "Curator(..., ledger=, account=)"),
     # questions
@@ -143,7 +178,6 @@ WRONG: list[tuple[Callable[[], object], str, str]] = [
 PYTHONS_OWN: list[Callable[[], Any]] = [
     lambda: MEAN[0],
     lambda: [*MEAN],
-    lambda: MEAN + 1,
     lambda: MEAN.interval.width,
     lambda: POINTS["0.5"],
     lambda: len(curator()),
@@ -203,6 +237,34 @@ def test_names_that_a_user_needs_are_completed() -> None:
     assert {"numbers", "margin", "total", "plot"} <= {*dir(TABLES)}
     for release in (MEAN, POINTS, GROUPS, TABLES, PAIR):
         assert all(hasattr(release, name) for name in dir(release))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(MEAN, "ne"), (MEAN, "noisy"), (GROUPS, "sort_values"), (PAIR, "x"), (MEAN, "lat")],
+)
+def test_no_name_is_suggested_that_a_user_does_not_need(owner, name) -> None:
+    with pytest.raises(AttributeError) as refused:
+        getattr(owner, name)
+    assert "mean" not in str(refused.value).replace("did you mean", "mean")
+    assert "noise_ends" not in str(refused.value)
+
+
+def test_releases_are_hashed_as_they_are_compared() -> None:
+    for release in (MEAN, POINTS, GROUPS, TABLES, GROUPS.difference("a", "b")):
+        assert hash(release) == hash(release)
+    assert hash(mo.Release.from_json(MEAN.to_json())) == hash(MEAN)
+    assert hash(mo.Crosstab.from_json(TABLES.to_json())) == hash(TABLES)
+    assert len({MEAN, MEAN, POINTS}) == 2
+
+
+def test_an_interval_holds_what_is_between_its_ends() -> None:
+    interval = mo.Interval(1.0, 3.0)
+    assert 2 in interval
+    assert np.float64(3.0) in interval
+    assert 3.5 not in interval
+    assert "2" not in interval
+    assert MEAN.value in MEAN.interval()
 
 
 def test_names_of_the_library_that_are_completed() -> None:

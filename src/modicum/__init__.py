@@ -65,6 +65,11 @@ _HOMES = {
 _EXTRAS = {"modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"}}
 _CLASSES = {"BudgetExceeded", "Curator", "InvalidArgument", "Ledger", "ModicumError"}
 
+_ELSEWHERE = {
+    "check": "`modicum check FILE` on the command line says how a file can be read",
+    "from_json": "the kind of record reads it, as modicum.Release.from_json(text)",
+}  # of what is not in Python, or is a method
+
 __all__ = [*sorted({"__version__", *_SUBMODULES}.union(*_HOMES.values()))]  # noqa: PLE0604
 
 
@@ -76,6 +81,8 @@ def __getattr__(name: str) -> object:
         if name in names:
             value = globals()[name] = getattr(import_module(module), name)
             return value
+    if name in _ELSEWHERE:
+        raise AttributeError(f"module 'modicum' has no attribute {name!r}: {_ELSEWHERE[name]}")
     meant = ""
     if not name.startswith("_"):  # for example __path__, which Python looks up
         meant = import_module("modicum.errors").did_you_mean(name, __all__)

@@ -7,7 +7,7 @@ from typing import Any
 
 from modicum.charging import fitted
 from modicum.curator import Curator, R, Table
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, WrongCall, as_given, says_how
 from modicum.exact.entropy import SYSTEM
 from modicum.group_by import key_event
 from modicum.guard import recorded
@@ -19,7 +19,7 @@ from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.signature import asked, dressed, released_as
+from modicum.signature import asked, dressed, example_of, released_as
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
@@ -28,6 +28,8 @@ from modicum.sources.viewed import view_of
 from modicum.statistics.spec import Declaration
 from modicum.tables.description import Description
 from modicum.tables.table_release import Crosstab, ValueCounts
+
+_NONE: Any = object()  # no table was given
 
 
 def answered(
@@ -48,6 +50,7 @@ def answered(
     return recorded(query, runs["answer"], source, unit, account, SYSTEM)
 
 
+@says_how("describe(table, epsilon=1)")
 def describe(
     table: Table,
     columns: Sequence[str] | None = None,
@@ -99,6 +102,16 @@ def describe(
     return curator.describe(columns, epsilon=epsilon, rho=rho, budget=budget)
 
 
+def _check_names(*names: object) -> None:
+    """Refuse columns themselves, as other libraries take them, in place of their names."""
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidArgument(
+                "pass the table, and then names of its columns, such as (table, 'region'), got "
+                f"{as_given(name)} for a name"
+            )
+
+
 def curator_of(
     table: Table,
     cost: Budget,
@@ -123,6 +136,7 @@ def curator_of(
     return curator if where is None else curator.where(where)
 
 
+@says_how("crosstab(table, 'region', 'sex', keys={'region': [...], ...}, epsilon=1)")
 def crosstab(
     table: Table,
     by: str,
@@ -173,6 +187,7 @@ def crosstab(
     >>> found["S", "f"] + found["S", "m"] == found.margin("region")["S"].value
     True
     """
+    _check_names(by, *more)
     cost = chosen_budget(epsilon, rho, budget)
     curator = curator_of(table, cost, key_budget, where, unit, ledger, account, key)
     return curator.crosstab(
@@ -189,11 +204,12 @@ def crosstab(
     )
 
 
+@says_how("value_counts(table, 'region', keys=['N', 'S'], epsilon=1)")
 def value_counts(
     table: Table,
     column: str,
     *,
-    keys: Iterable[Hashable] | None = None,
+    keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None,
     key_budget: Budget | None = None,
     max_groups: int | None = None,
     epsilon: Number | None = None,
@@ -233,6 +249,7 @@ def value_counts(
     >>> modicum.value_counts(table, "origin", keys=["LGA", "JFK"], epsilon=1).keys
     ('JFK', 'LGA')
     """
+    _check_names(column)
     cost = chosen_budget(epsilon, rho, budget)
     curator = curator_of(table, cost, key_budget, where, unit, ledger, account, key)
     return curator.value_counts(
@@ -240,6 +257,7 @@ def value_counts(
     )
 
 
+@says_how("n_distinct(table, 'region', epsilon=1)")
 def n_distinct(
     table: Table,
     column: str,
@@ -282,6 +300,7 @@ def n_distinct(
     >>> 2980 < modicum.n_distinct(table, "postcode", epsilon=1).value < 3020
     True
     """
+    _check_names(column)
     cost = chosen_budget(epsilon, rho, budget)
     curator = curator_of(table, cost, None, where, unit, ledger, account, key)
     return curator.n_distinct(column, max_groups=max_groups, budget=cost)
@@ -292,7 +311,7 @@ def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
     question: Callable[..., Query[Record]] = statistic.question
 
     def function(
-        table: Table,
+        table: Table = _NONE,
         *args: Any,
         where: str | None = None,
         unit: Unit | None = None,
@@ -301,6 +320,9 @@ def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
         key: str | None = None,
         **kwargs: Any,
     ) -> Record:
+        if table is _NONE:
+            such = example_of(question, "table, ", ())
+            raise WrongCall(f"{statistic.name}() needs the table first, such as {such}")
         if ledger is not None:
             curator = Curator(table, unit=unit, ledger=ledger, account=account)
             curator = curator if key is None else curator.idempotent(key)

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from modicum.confidence import LEVELS, ErrorModel, Tail, assumed_tail, check_confidence
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
-from modicum.publishing.answers import DRAWS, AnswerRows
+from modicum.publishing.answers import DRAWS, AnswerRows, no_arithmetic, sealed
 from modicum.publishing.native import native_table
-from modicum.release import Estimate, Record, check_sample, chosen_interval, sealed
+from modicum.release import Estimate, Record, check_sample, chosen_interval
 from modicum.status import Status
 
 _SHOWN = 30  # components or groups on the summary
@@ -130,6 +130,7 @@ class ArrayEstimate(Estimate["ArrayRelease"]):
         return ArrayRelease(numbers=numbers, axes=self.axes, **fields)
 
 
+@no_arithmetic("values is the array of its numbers")
 @sealed
 @dataclass(frozen=True, slots=True)
 class ArrayRelease(Record):
@@ -195,7 +196,13 @@ class ArrayRelease(Record):
         return iter(self.values.tolist() if len(self.axes) == 1 else self.values)
 
     def __getitem__(self, index: Any) -> Any:
-        found = self.values[index]
+        try:
+            found = self.values[index]
+        except IndexError:
+            raise IndexError(
+                f"numbers are taken by their places, as of an array of shape {self.shape}, got "
+                f"{as_given(index)}; labels has what each is of"
+            ) from None
         return float(found) if isinstance(found, np.float64) else found
 
     def __float__(self) -> float:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
-from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
+from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError, as_given
 from modicum.privacy.accountant import Filter, total
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
 from modicum.privacy.ledger.chain import Charge, checked_name
@@ -105,8 +105,8 @@ class LedgerAccountant:
         self.unit = self._ledger.account(self._name).unit
         if unit is not None and checked_unit(unit) != self.unit:
             raise InvalidArgument(
-                f"account {account!r} protects {self.unit}, got unit={unit!r}: costs for "
-                "different units do not add up"
+                f"account {self._name!r} protects {self.unit}, got unit={as_given(unit)}: costs "
+                "for different units do not add up"
             )
 
     @property
@@ -260,7 +260,9 @@ def accountant_for(
     """What is charged, and the unit; exactly one of a budget and a ledger's account is given."""
     if ledger is None:
         if account is not None:
-            raise InvalidArgument(f"account={account!r} needs ledger=, the URL of its ledger")
+            raise InvalidArgument(
+                f"account={as_given(account)} needs ledger=, the URL of its ledger"
+            )
         if budget is None:
             raise InvalidArgument(
                 "a budget is needed: budget=modicum.pure(...), or ledger= and account="

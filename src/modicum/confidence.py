@@ -6,7 +6,7 @@ import math
 from numbers import Real
 from typing import Literal, Protocol
 
-from modicum.errors import InvalidArgument, says_how
+from modicum.errors import InvalidArgument, as_given, says_how
 
 Tail = float | Literal["auto"] | None
 LEVELS = says_how("interval(level=0.9)", confidence="level=0.9", alpha="level=0.95 is 1 - alpha")
@@ -47,12 +47,14 @@ def check_confidence(level: object, tail: object) -> None:
         percent = _is_number(level) and 1 < level < 100  # type: ignore[operator]
         meant = f": in percent that is {level / 100:g}" if percent else ""  # type: ignore[operator]
         raise InvalidArgument(
-            f"level must be a number strictly between 0 and 1, got {level!r}{meant}"
+            f"level must be a number strictly between 0 and 1, got {as_given(level)}{meant}"
         )
     if tail is None or (isinstance(tail, str) and tail == "auto"):
         return
     if not (_is_number(tail) and tail > 1):  # type: ignore[operator]
-        raise InvalidArgument(f'tail must be a number above 1, "auto" or None, got {tail!r}')
+        raise InvalidArgument(
+            f'tail must be a number above 1, "auto" or None, got {as_given(tail)}'
+        )
 
 
 def _is_number(value: object) -> bool:

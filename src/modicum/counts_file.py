@@ -9,8 +9,8 @@ from pathlib import Path
 
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.publishing.answers import sealed
 from modicum.publishing.html import card, facts
-from modicum.release import sealed
 
 
 @sealed

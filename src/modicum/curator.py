@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from modicum.charging import Charged, accountant_for, cost_of, fitted
-from modicum.errors import InvalidArgument, WrongCall, no_attribute, says_how
+from modicum.errors import InvalidArgument, WrongCall, as_given, no_attribute, says_how
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.guard import Guard
 from modicum.methods import Statistics
@@ -35,6 +35,7 @@ R = TypeVar("R", bound=Record)
 _ELSEWHERE = {
     **dict.fromkeys(("head", "iloc", "loc", "sample", "tail", "values"), "no row is ever shown"),
     "columns": "describe() tells what they hold",
+    **dict.fromkeys(("shape", "size"), "the number of rows is a question, count(epsilon=1)"),
     "epsilon": "budget, spent and remaining",
     "filter": "where('age >= 18')",
     "query": "where('age >= 18')",
@@ -383,7 +384,7 @@ class Curator(Statistics, WholeTable):
             Public keys, from a code book and not from the data. Each gets a release, in this
             order, even if no row has it; rows with other keys, or none, are left out. For several
             columns a list of tuples, or a dict with a list for each column, of which all
-            combinations are keys.
+            combinations are keys; any other dict is refused.
         key_budget : Budget, optional
             In place of ``keys``: draw which keys are shown, for this (ε, δ),
             :func:`modicum.approx`. It is charged at once and in addition to all queries. A key
@@ -454,6 +455,11 @@ class Curator(Statistics, WholeTable):
             raise no_attribute(self, name, _ELSEWHERE)
 
         def __getitem__(self, name: object) -> NoReturn:
+            if not isinstance(name, str):
+                raise WrongCall(
+                    "rows are chosen by a condition that is text, such as where('age >= 18'), and "
+                    f"columns by their names, got {as_given(name)}"
+                )
             raise WrongCall(f"ask for a statistic of the column: mean({name!r}, epsilon=1)")
 
         __iter__ = None  # or rows would be sought by their numbers

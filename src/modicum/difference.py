@@ -16,11 +16,13 @@ from typing import Any
 
 from modicum.confidence import Tail, check_confidence
 from modicum.errors import InvalidArgument
+from modicum.publishing.answers import no_arithmetic, sealed
 from modicum.publishing.html import card, facts, interval, number
 from modicum.publishing.text import note_text
-from modicum.release import Interval, Release, check_sample, law_of, sealed
+from modicum.release import Interval, Release, check_sample, law_of
 
 
+@no_arithmetic("float(difference) is the number")
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference:

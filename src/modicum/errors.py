@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
+from datetime import date, time, timedelta
+from decimal import Decimal
 from importlib import import_module
+from numbers import Number
+from pathlib import PurePath
 from typing import ParamSpec, TypeVar
 
-_SHOWN = 8  # keys in a message
+_SHOWN = 8  # keys, or elements of a list, in a message
+_VOWELS = (*"AEIOUaeiou", "nd")  # how the names of kinds begin that are said with a vowel
+_ALIKE, _SHORT_ALIKE = 0.75, 0.65  # how alike two names are of which one may be meant
+_SHORT = 3  # letters of a word in which one more or less is much
+_LONGEST = 200  # letters of a text in a message
+_PLAIN = (Number, Decimal, date, time, timedelta, PurePath)  # what is typed, besides text
 P = ParamSpec("P")
 T = TypeVar("T")
 _OTHER_NAMES = {
     "average": "mean",
     "avg": "mean",
+    "corr": "covariance",
     "correlation": "covariance",
     "cov": "covariance",
     "delimiter": "separator",
@@ -88,12 +98,14 @@ class MissingColumn(ModicumError, KeyError):
 class MissingKey(ModicumError, KeyError):
     """A release has no answer for such a key."""
 
-    def __init__(self, key: object, known: Iterable[object]) -> None:
+    def __init__(self, key: object, known: Iterable[object], hint: str = "") -> None:
         named = [*map(repr, known)]
         more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-        meant = did_you_mean(str(key), [each for each in known if isinstance(each, str)])
+        texts = [each for each in known if isinstance(each, str)]
+        meant = did_you_mean(key, texts) if isinstance(key, str) else ""
         super().__init__(
-            f"there is no {key!r}{meant or ','} the keys are {', '.join(named[:_SHOWN])}{more}"
+            f"there is no {as_given(key)}{meant or ','} the keys are "
+            f"{', '.join(named[:_SHOWN])}{more}{hint}"
         )
 
     def __str__(self) -> str:
@@ -212,6 +224,49 @@ class ModicumWarning(UserWarning):
     """
 
 
+def as_given(given: object) -> str:
+    """Write what a message shows an argument that cannot be used, which may be data.
+
+    What a user typed is written as it was typed; of anything that may hold data, such as a table,
+    an array or a long list, only the kind is named.
+
+    Examples
+    --------
+    >>> as_given("tuesday"), as_given((0, None)), as_given({1.5}), as_given(list(range(99)))
+    ("'tuesday'", '(0, None)', 'a set', 'a long list')
+    """
+    kind = type(given)
+    if isinstance(given, str):
+        return repr(given) if len(given) <= _LONGEST else f"{given[:_LONGEST]!r}..."
+    if kind in {list, tuple, dict} and isinstance(given, Sized):
+        if len(given) > _SHOWN:
+            return f"a long {kind.__name__}"
+        if isinstance(given, dict):
+            inner = ", ".join(f"{as_given(name)}: {as_given(each)}" for name, each in given.items())
+            return f"{{{inner}}}"
+        inner = ", ".join(map(as_given, given))  # type: ignore[call-overload]
+        single = "," * (kind is tuple and len(given) == 1)
+        return f"[{inner}]" if kind is list else f"({inner}{single})"
+    if given is None or isinstance(given, _PLAIN) or kind.__module__.startswith("modicum.privacy."):
+        return repr(given)
+    return a_kind(kind)
+
+
+def can_be_key(given: object) -> bool:
+    """Whether a mapping can have an argument as a key: no table and no list.
+
+    Examples
+    --------
+    >>> can_be_key(("North", 2026)), can_be_key(["North"])
+    (True, False)
+    """
+    try:
+        hash(given)
+    except TypeError:
+        return False
+    return True
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name that is most like a word, in any case; None if no name is near.
 
@@ -231,7 +286,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     if _OTHER_NAMES.get(plain) in names:
         return names[_OTHER_NAMES[plain]]
     begun = sorted((each for each in names if plain and each.startswith(plain)), key=len)
-    found = begun or import_module("difflib").get_close_matches(plain, names, n=1)
+    if begun and (len(plain) > 1 or begun[0] == plain):
+        return names[begun[0]]
+    alike = _ALIKE if len(plain) > _SHORT else _SHORT_ALIKE
+    found = import_module("difflib").get_close_matches(plain, names, n=1, cutoff=alike)
     return names[found[0]] if found else None
 
 
@@ -253,11 +311,23 @@ def no_attribute(owner: object, name: str, elsewhere: Mapping[str, str] = {}) ->
     ``elsewhere`` says of some names what to use instead.
     """
     kind = type(owner)
-    known = [each for each in dir(kind) if not each.startswith("_")]
-    meant = "" if name.startswith("_") else did_you_mean(name, known)
-    meant = f": {elsewhere[name]}" if name in elsewhere else meant
-    article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    return AttributeError(f"{article} {kind.__name__} has no {name!r}{meant}")
+    meant = ""
+    if name in elsewhere:
+        meant = f": {elsewhere[name]}"
+    elif not name.startswith("_"):  # as Python looks up itself, for dir() too
+        meant = did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")])
+    return AttributeError(f"{a_kind(kind)} has no {name!r}{meant}")
+
+
+def a_kind(kind: type) -> str:
+    """Write the name of a kind with its article.
+
+    Examples
+    --------
+    >>> a_kind(int), a_kind(list)
+    ('an int', 'a list')
+    """
+    return f"{'an' if kind.__name__.startswith(_VOWELS) else 'a'} {kind.__name__}"
 
 
 def says_how(example: str, **elsewhere: str) -> Callable[[Callable[P, T]], Callable[P, T]]:

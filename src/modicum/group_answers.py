@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from modicum.charging import cost_of, query_text
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.guard import Guard
@@ -54,8 +54,9 @@ def group_by(
     pooled: Pooled = "auto",
 ) -> GroupBy:
     """Make the groups of :meth:`Curator.group_by`; keys are drawn at once, if none are given."""
-    if not isinstance(pooled, bool) and pooled != "auto":
-        raise InvalidArgument(f'pooled must be True, False or "auto", got {pooled!r}')
+    given: object = pooled
+    if not (isinstance(given, bool) or (isinstance(given, str) and given == "auto")):
+        raise InvalidArgument(f'pooled must be True, False or "auto", got {as_given(pooled)}')
     for name in by:
         if not isinstance(name, str):
             raise InvalidArgument(

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from modicum.array_release import ArrayRelease
-from modicum.errors import InvalidArgument, no_attribute
+from modicum.errors import InvalidArgument, as_given, no_attribute
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.methods import ONE_COLUMN, GroupStatistics
 from modicum.privacy.budget import Budget, chosen_budget
@@ -22,6 +22,11 @@ from modicum.runtime.query import Query
 from modicum.sources.labels import plain_label
 from modicum.summaries.base import Columns
 
+_ELSEWHERE = {
+    "where": "rows are chosen before they are grouped, curator.where('age >= 18').group_by(...)",
+    "agg": "ask for one statistic, as in mean('age', epsilon=1), or for several by release(...)",
+}  # of what tables have
+_TYPED = 8  # keys that are listed by hand
 By = str | tuple[str, ...]
 Answering = Callable[[Mapping[str, Query[Any]]], Releases[Any]]
 
@@ -133,6 +138,11 @@ class GroupBy(GroupStatistics):
         ['rows', 'middle']
         """
         for name, query in queries.items():
+            if not isinstance(query, Query):
+                raise InvalidArgument(
+                    f"{name}: a query is made with modicum.query, such as modicum.query.count("
+                    f"epsilon=1), got {as_given(query)}"
+                )
             if query.several and isinstance(query.place, Columns):
                 message = ONE_COLUMN.format(name=query.statistic)
                 raise InvalidArgument(f"{name}: {message}")
@@ -147,7 +157,7 @@ class GroupBy(GroupStatistics):
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise no_attribute(self, name)
+            raise no_attribute(self, name, _ELSEWHERE)
 
     def __repr__(self) -> str:
         return f"GroupBy({self.by!r}, {len(self.keys)} keys)"
@@ -161,7 +171,7 @@ def key_event(budget: Budget | None) -> ApproxDP:
     if not isinstance(budget, Budget) or not budget.approximate or not 0 < budget.delta < 1:
         raise InvalidArgument(
             "key_budget must be modicum.approx(epsilon, delta): without a δ, a key that is in the "
-            f"data with few rows could never be shown, got {budget!r}"
+            f"data with few rows could never be shown, got {as_given(budget)}"
         )
     chosen_budget(None, None, budget)
     return ApproxDP(budget.amount, budget.delta)
@@ -182,18 +192,44 @@ def checked_keys(
     """Read public keys; errors depend on them and on the declared kinds of the columns.
 
     Keys of several columns are tuples, or the lists of a mapping, of which all combinations are
-    keys.
+    keys. A mapping for one column has its list under the name of the column.
     """
-    if len(columns) > 1 and isinstance(keys, Mapping):
+    if isinstance(keys, Mapping):
         if {*keys} != {*columns}:
-            raise InvalidArgument(f"keys must have a list for each of {list(columns)}")
+            raise InvalidArgument(_mapping_expected(columns))
         apart = [
-            checked_keys(keys[name], [name], [kind])
+            _listed_keys(keys[name], [name], [kind])
             for name, kind in zip(columns, kinds, strict=True)
         ]
-        return tuple(product(*apart))
-    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
-        raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {keys!r}")
+        return apart[0] if len(apart) == 1 else tuple(product(*apart))
+    return _listed_keys(keys, columns, kinds)
+
+
+def _mapping_expected(columns: Sequence[str]) -> str:
+    if len(columns) > 1:
+        return f"keys must have a list for each of {list(columns)}"
+    return (
+        f"a mapping of keys has one list, under the name of the column: keys={{{columns[0]!r}: "
+        "['a', 'b']}; if its own keys are meant, pass keys=list(mapping)"
+    )
+
+
+def _listed_keys(
+    keys: object, columns: Sequence[str], kinds: Sequence[str | None]
+) -> tuple[Any, ...]:
+    if isinstance(keys, str | bytes | Mapping) or not isinstance(keys, Iterable):
+        raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {as_given(keys)}")
+    if hasattr(keys, "columns"):  # iterated, a table would be the names of its columns
+        raise InvalidArgument(
+            f"keys must be a list such as ['a', 'b'], got {as_given(keys)}, which is a table: pass "
+            "the labels of its column, or a list of tuples for several"
+        )
+    index = getattr(getattr(keys, "index", None), "dtype", None)
+    if index is not None and index.kind not in "iu":  # a Series is a mapping then, as of counts
+        raise InvalidArgument(
+            "keys must be a list such as ['a', 'b'], got a Series with labels of its own: pass "
+            "list(series.index) or list(series)"
+        )
     if len(columns) == 1:
         ((by,), (kind,)) = columns, kinds
         read = tuple(_checked_key(key, by, kind) for key in keys)
@@ -208,7 +244,9 @@ def checked_keys(
         told_apart.append(Counter(map(str, read)))
     twice = sorted({str(key) for each in told_apart for key, n in each.items() if n > 1})
     if twice:
-        raise InvalidArgument(f"keys must be different, but there are several {twice[:10]}")
+        typed = isinstance(keys, list | tuple) and len(read) <= _TYPED  # or it may be data
+        which = f"there are several {twice}" if typed else "some of these are there several times"
+        raise InvalidArgument(f"keys must be different, but {which}")
     return read
 
 
@@ -217,8 +255,8 @@ def _checked_tuple(
 ) -> tuple[Any, ...]:
     if not isinstance(key, tuple | list) or len(key) != len(columns):
         raise InvalidArgument(
-            f"a key of {list(columns)} is a tuple of {len(columns)} labels, got {key!r}; or give a "
-            "list for each: keys={'column': [...], ...}"
+            f"a key of {list(columns)} is a tuple of {len(columns)} labels, got {as_given(key)}; "
+            "or give a list for each: keys={'column': [...], ...}"
         )
     return tuple(map(_checked_key, key, columns, kinds))
 
@@ -229,8 +267,10 @@ def _checked_key(key: object, by: str, kind: str | None) -> Any:
     key = plain_label(key)
     if not isinstance(key, known) or key != key:  # noqa: PLR0124 -- NaN
         raise InvalidArgument(
-            f"key {key!r} can be no label: pass text, numbers, bools, dates or moments"
+            f"{as_given(key)} can be no label: pass text, numbers, bools, dates or moments"
         )
     if not isinstance(key, allowed):
-        raise InvalidArgument(f"the column {by!r} holds {name}, so no row has the key {key!r}")
+        raise InvalidArgument(
+            f"the column {by!r} holds {name}, so no row has the key {as_given(key)}"
+        )
     return key

@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 from modicum.array_release import ArrayRelease, written_end, written_label
 from modicum.confidence import Tail, check_confidence
 from modicum.difference import Difference
-from modicum.errors import InvalidArgument, MissingKey
+from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
 from modicum.privacy.event import Event, with_labels
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.answers import AnswerRows, Publishable, common_terms
+from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
 from modicum.publishing.explanation import Explanation
 from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
@@ -27,7 +27,6 @@ from modicum.release import (
     TranscriptEntry,
     chosen_interval,
     found_groups_words,
-    sealed,
 )
 
 _SHOWN = 30  # lines of the summary
@@ -63,7 +62,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         return not self.releases or any(release.usable for release in self.releases.values())
 
     def __getitem__(self, key: Hashable) -> R:
-        if key not in self.releases:
+        if not can_be_key(key) or key not in self.releases:
             raise MissingKey(key, self.releases)
         return self.releases[key]
 
@@ -358,10 +357,12 @@ class GroupedRelease(Groups[Release]):
         True
         """
         for key in (first, second):
-            if key not in self.releases:
-                raise InvalidArgument(f"there is no group {key!r} among {len(self)} groups")
+            if not can_be_key(key) or key not in self.releases:
+                raise InvalidArgument(f"there is no group {as_given(key)} among {len(self)} groups")
         if first == second:
-            raise InvalidArgument(f"the groups must be two different ones, got {first!r} twice")
+            raise InvalidArgument(
+                f"the groups must be two different ones, got {as_given(first)} twice"
+            )
         names = (_key(first), _key(second))
         releases = self.releases[first], self.releases[second]
         return Difference(self._by, (first, second), names, *releases)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import FrozenInstanceError, dataclass, field
+from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from sys import float_info
-from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from modicum.confidence import (
     LEVELS,
@@ -27,14 +29,13 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable, no_arithmetic, sealed
 from modicum.publishing.explanation import Explanation
 from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.publishing.text import note_text, view_line
 from modicum.status import USABLE, Code, Status, judged, step_words
 
-T = TypeVar("T")
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 _INTERNAL = frozenset(  # of records: names that users of a notebook do not need
     {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
@@ -48,21 +49,6 @@ def found_groups_words(most: int) -> str:
     return f"{groups} of each person, at random: found; the rows in others do not count"
 
 
-def sealed(cls: type[T]) -> type[T]:
-    """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
-
-    Libraries attach notes to what passes through them, the data of a call among them. The refusal
-    that ``dataclass`` writes ends in a ``TypeError`` for new names.
-    """
-
-    def refuse(self: T, name: str, *_: object) -> NoReturn:
-        raise FrozenInstanceError(f"a {type(self).__name__} cannot be changed: {name}")
-
-    for method in ("__setattr__", "__delattr__"):
-        setattr(cls, method, refuse)
-    return cls
-
-
 class Interval(NamedTuple):
     """Ends of an interval.
 
@@ -73,12 +59,15 @@ class Interval(NamedTuple):
 
     Examples
     --------
-    >>> Interval(lower=1.0, upper=3.0).width
-    2.0
+    >>> Interval(lower=1.0, upper=3.0).width, 1.5 in Interval(1.0, 3.0)
+    (2.0, True)
     """
 
     lower: float
     upper: float
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, Real | Decimal) and bool(self.lower <= value <= self.upper)  # type: ignore[operator]
 
     @property
     def width(self) -> float:
@@ -412,6 +401,7 @@ class Record(Publishable):
         }
 
 
+@no_arithmetic("float(release) is the number")
 @sealed
 @dataclass(frozen=True, slots=True)
 class Release(Record):

@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from modicum.confidence import Tail
-from modicum.errors import MissingKey
+from modicum.errors import MissingKey, can_be_key
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, spent_on
-from modicum.publishing.answers import AnswerRows, Publishable, common_terms
+from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
 from modicum.publishing.html import answer_cells, written_label
 from modicum.publishing.native import native_table
 from modicum.publishing.text import aligned
-from modicum.release import sealed
 
 R = TypeVar("R", bound=Publishable)
 _SHOWN = 30  # lines of the summary
@@ -54,7 +53,7 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
     cost: Budget
 
     def __getitem__(self, name: str) -> R:
-        if name not in self.releases:
+        if not can_be_key(name) or name not in self.releases:
             raise MissingKey(name, self.releases)
         return self.releases[name]
 

@@ -16,11 +16,12 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 from modicum.array_release import ArrayRelease, Axis
 from modicum.counts_file import CountsFile
-from modicum.errors import InvalidArgument, LedgerCorrupt
+from modicum.errors import InvalidArgument, LedgerCorrupt, a_kind
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
@@ -149,14 +150,23 @@ def of_json(text: object, kind: type[R]) -> R:
     except LedgerCorrupt as error:
         raise InvalidArgument(str(error)) from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+        hint = ": pass the text of the file" if _names_file(text) else ""
         raise InvalidArgument(
-            "this is no release in JSON, as to_json() and the option --json write it"
+            f"this is no release in JSON, as to_json() and the option --json write it{hint}"
         ) from None
     if not isinstance(record, kind):
-        raise InvalidArgument(f"this is a {type(record).__name__}, not a {kind.__name__}")
+        own = type(record).__name__
+        raise InvalidArgument(
+            f"this is {a_kind(type(record))}, not {a_kind(kind)}: {own}.from_json reads it"
+        )
     if not agrees:
         raise InvalidArgument("this release was edited: it does not say what it stores")
     return record
+
+
+def _names_file(text: object) -> bool:
+    short = isinstance(text, str) and "{" not in text and "\n" not in text
+    return isinstance(text, PurePath) or (short and str(text).casefold().endswith(".json"))
 
 
 def _agrees(said: Any, facts: Any) -> bool:

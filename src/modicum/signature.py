@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from modicum.errors import WrongCall, wrong_call
+from modicum.errors import WrongCall, as_given, wrong_call
 from modicum.release import Record
 from modicum.runtime.query import Query
 
@@ -22,6 +22,8 @@ _ELSEWHERE = {
     "confidence": "interval(level=0.9) of the release has intervals of any level, at no cost",
     "seed": "secret draws have no seed; for a test, give Curator an entropy=",
     "mechanism": "epsilon= buys pure ε, rho= buys zCDP: the noise follows from that",
+    "where": "rows are chosen by where('age >= 18') of the Curator",
+    "with_columns": "columns are made by with_columns(bmi='weight / height ** 2') of the Curator",
     **dict.fromkeys(("unit", "ledger", "account", "key"), "it is one of the Curator"),
 }
 _EXAMPLES = {
@@ -50,19 +52,19 @@ def asked(
     try:
         return question(*arguments, **named)
     except TypeError:
-        show = partial(_example, question, table, arguments)
+        show = partial(example_of, question, table, arguments)
         wrong = wrong_call(question, arguments, named, _ELSEWHERE, show)
         if not wrong:
             raise
     raise WrongCall(f"{question.__name__}() {wrong}")
 
 
-def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...]) -> str:
+def example_of(question: Callable[..., Q], table: str, arguments: tuple[Any, ...]) -> str:
     """Write a call that would do."""
     name, known = question.__name__, inspect.signature(question).parameters
     first: object = ["age", "height"] if "columns" in known else "income"
     if arguments and isinstance(arguments[0], type(first)):
-        first = arguments[0]
+        first = arguments[0] if as_given(arguments[0]) == repr(arguments[0]) else first
     values = [repr(first)]
     if "target" in known:
         values.append("target='weight'")

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import modicum as mo
@@ -331,3 +332,20 @@ def test_what_is_long_is_cut_in_print() -> None:
     assert "and 69 more: frame() has all" in str(found)
     assert len(found.frame()) == 99
     assert repr(found) == "PublishedTable('numbers', 99 numbers)"
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_types_of_columns_do_not_depend_on_what_they_hold(make) -> None:
+    data = make({"region": ["N", "S", "S"] * 99})
+    groups = mo.Curator(data, budget=mo.pure(50)).group_by("region", keys=["N", "S"])
+    count = groups.count(epsilon=50)
+    rules = ({}, {"suppress": {"below": 1e9}}, {"unreliable": {"below": 1e9}})
+    for wide in (None, "region"):
+        tables = [count.publish(**each).frame(wide) for each in rules]
+        if make is pd.DataFrame:
+            kinds = [each.dtypes.to_dict() for each in tables]
+        else:
+            kinds = [each.schema for each in tables]
+        assert kinds[0] == kinds[1] == kinds[2]
+    if make is pl.DataFrame:
+        assert len(pl.concat(count.publish(**each).frame() for each in rules)) == 6

@@ -122,6 +122,8 @@ TABLE = pd.DataFrame({"pay": [1.0, 2.0] * 500, "sex": ["f", "m"] * 500, "day": p
         (GOOD + "by = 'sex'\nkeys = ['f', 'f']", "'a', keys: keys must be dif", mo.InvalidArgument),
         (GOOD + "by = 'day'\nkeys = ['f']", "question 'a', keys: ", mo.InvalidArgument),
         (GOOD + "by = ['sex', 'day']\nkeys = {sex = ['f']}", "'a', keys: ", mo.InvalidArgument),
+        (GOOD + "by = 'sex'\nkeys = {day = ['f']}", "'a', keys: a mapping", mo.InvalidArgument),
+        (GOOD + "by = 'sex'\nkeys = {f = 1, m = 2}", "'a', keys: a mapping", mo.InvalidArgument),
         (GOOD + "by = ['sex', 'sex']\nkeys = [['f', 'f']]", "'a', by: ", mo.InvalidArgument),
         (
             GOOD + "by = 'sex'\nkeys=['f']\nmax_groups = 2",
@@ -147,6 +149,14 @@ def test_a_question_that_does_not_fit_the_table(tmp_path, text, words, kind) -> 
     assert "\n" not in str(error.value)
     assert mo.Ledger(url).account("people").spent == mo.pure(9) - mo.pure(9)
     assert not (tmp_path / "survey-answers").exists()
+
+
+def test_one_column_of_keys_as_a_mapping(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/budget.db"
+    mo.Ledger.create(url).open_account("people", mo.pure(9))
+    survey = read(tmp_path, HEAD + GOOD + "by = 'sex'\nkeys = { sex = ['f', 'm'] }")
+    answers = survey.run(TABLE, ledger=url)
+    assert [*answers.answers["a"]] == ["f", "m"]
 
 
 def test_groups_of_persons(tmp_path: Path) -> None:

@@ -463,3 +463,22 @@ def test_forms_of_the_answer(tmp_path, capsys) -> None:
     assert main([*cells[:-2], "--epsilon", "1"]) == 2
     assert main([*cells, "--key-epsilon", "1", "--key-delta", "1e-6", "--epsilon", "1"]) == 2
     assert "once for each column" in capsys.readouterr().err
+
+
+def test_cells_are_taken_as_of_a_mapping() -> None:
+    table = pd.DataFrame({"region": ["N", "S", "S"] * 999, "sex": ["f", "f", "m"] * 999})
+    keys = {"region": ["N", "S"], "sex": ["f", "m"]}
+    found = mo.crosstab(table, "region", "sex", keys=keys, epsilon=1)
+    assert [*found] == [*found.keys]
+    assert len(found) == 4
+    assert ("N", "f") in found
+    assert "N" not in found
+    assert found.items() == [(key, found[key]) for key in found]
+    assert found.values() == [found[key] for key in found]
+    with pytest.raises(KeyError, match=r"over the others is margin\('region'\)\['N'\]"):
+        found["N"]
+    with pytest.raises(KeyError, match=r"there is no 'f',.*margin"):
+        found["f"]
+    ranked = mo.value_counts(table, "region", keys=["N", "S"], epsilon=1)
+    assert [*ranked] == [*ranked.keys] == ["S", "N"]
+    assert ranked.values() == sorted(ranked.values(), reverse=True)

@@ -223,3 +223,35 @@ def test_the_command_line(tmp_path, capsys) -> None:
     assert "no_values" in capsys.readouterr().out  # of texts, which a CSV file does not declare
     assert main(["describe", str(path)]) == 2
     assert "a cost is needed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("budget", [mo.approx(5, "1e-6"), mo.zcdp(2), mo.pure(5)])
+def test_a_budget_of_another_kind_holds_what_it_costs(budget: mo.Budget) -> None:
+    curator = mo.Curator(TABLE, budget=budget, entropy=SeededEntropy(f"kinds {budget.kind}"))
+    assert curator.describe(["age", "income"], epsilon=1).usable
+    assert 0 < curator.spent.amount <= 1
+    spent = curator.spent
+    for answer in (
+        curator.crosstab("region", keys=["North"], epsilon="0.1").total,
+        curator.value_counts("region", keys=["North"], epsilon="0.1").total,
+        curator.n_distinct("id", epsilon="0.1"),
+    ):
+        assert answer.value > 0
+    with pytest.raises(mo.BudgetExceeded):
+        curator.describe(epsilon=50)
+    assert spent <= curator.spent <= budget
+
+
+def test_the_numbers_of_a_column_are_taken_by_its_name(found: mo.Description) -> None:
+    assert [*found] == ["id", "income", "age", "insured", "region"]
+    assert len(found) == 5
+    assert "age" in found
+    assert "day" not in found
+    mean = found.numbers["mean age"]
+    assert found["age"]["mean"] == (mean.value, *mean.interval(), mean.usable)
+    assert found["age"]["median"].value == found.numbers["quartiles age"].values[1]
+    assert found["region"]["North"].value == found.labels["region"]["North"].value
+    with pytest.raises(KeyError, match="there is no 'agee', did you mean 'age'"):
+        found["agee"]
+    with pytest.raises(KeyError, match="a DataFrame"):
+        found[TABLE]

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 
 # |x| <= 2^51 step keeps x + 1.5 * 2^52 step inside [2^52, 2^53] step, where floats are spaced by
 # exactly one step: the addition rounds to the lattice and the subtraction is exact.
@@ -209,7 +209,7 @@ def _finest_step(lo: float, hi: float) -> float:
 def _pair(within: object) -> tuple[float, float]:
     if not isinstance(within, tuple | list | np.ndarray) or len(within) != 2:
         raise InvalidArgument(
-            f"within must be a pair of numbers, (lowest, highest), got {within!r}"
+            f"within must be a pair of numbers, (lowest, highest), got {as_given(within)}"
         )
     return _number(within[0], "within"), _number(within[1], "within")
 
@@ -223,7 +223,7 @@ def _number(x: object, name: str) -> float:
             value = math.inf
         if math.isfinite(value):
             return value + 0.0
-    raise InvalidArgument(f"{name} must be made of finite numbers, got {x!r}")
+    raise InvalidArgument(f"{name} must be made of finite numbers, got {as_given(x)}")
 
 
 def _check_range(lo: float, hi: float) -> None:
@@ -243,7 +243,9 @@ def _check_range(lo: float, hi: float) -> None:
 def _check_step(lo: float, hi: float, step: float) -> None:
     mantissa, exponent = math.frexp(step)
     if not math.isfinite(step) or mantissa != 0.5:
-        raise InvalidArgument(f"step must be a power of two such as 0.25, 1 or 4, got {step!r}")
+        raise InvalidArgument(
+            f"step must be a power of two such as 0.25, 1 or 4, got {as_given(step)}"
+        )
     finest = _finest_step(lo, hi)
     if step < finest:
         reach = "" if exponent - 1 < _SMALLEST_EXPONENT else f" (at most ±{step * 2.0**51!r})"

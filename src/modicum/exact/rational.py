@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 
 # Beyond this exponent a decimal is a slip, and its Fraction would need huge integers.
 _LARGEST_EXPONENT = 1000
@@ -47,7 +47,7 @@ def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
     hint = ""
     if isinstance(x, str) and _decimal(x.replace(",", ".")) is not None:
         hint = f": with a decimal point, {x.replace(',', '.')}"
-    raise InvalidArgument(f"{name} must be a finite number, got {x!r}{hint}")
+    raise InvalidArgument(f"{name} must be a finite number, got {as_given(x)}{hint}")
 
 
 def as_integer(x: object, name: str, least: int, most: int | None = None) -> int:
@@ -64,7 +64,7 @@ def as_integer(x: object, name: str, least: int, most: int | None = None) -> int
         if least <= whole and (most is None or whole <= most):
             return whole
     wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise InvalidArgument(f"{name} must be an integer {wanted}, got {x!r}")
+    raise InvalidArgument(f"{name} must be an integer {wanted}, got {as_given(x)}")
 
 
 def _decimal(text: str) -> Decimal | None:

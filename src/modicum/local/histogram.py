@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_integer
 from modicum.local.frequency import TreeRound, best_tree
@@ -128,7 +128,7 @@ class Distribution:
             If q is not in [0, 1].
         """
         if not 0 <= q <= 1:
-            raise InvalidArgument(f"q must lie in [0, 1], got {q!r}")
+            raise InvalidArgument(f"q must lie in [0, 1], got {as_given(q)}")
         return self._lattice.value(self._cells.edge(self._fitted.rank(q)))
 
 

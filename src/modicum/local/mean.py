@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.local.frequency import SymbolRound, TreeRound
@@ -241,7 +241,7 @@ def mean(
     [(2, 0.0035), (1, 0.003)]
     """
     if not isinstance(search, bool):
-        raise InvalidArgument(f"search must be True or False, got {search!r}")
+        raise InvalidArgument(f"search must be True or False, got {as_given(search)}")
     budget, lattice = local_budget(epsilon, rho), Lattice.within(within, step)
     return Mean(chosen_session(session), budget, lattice, search and lattice.width > _FEW_STEPS)
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian_many
 from modicum.exact.lattice import Lattice
@@ -366,7 +366,7 @@ def checked_ball(dimension: int, radius: float) -> tuple[int, float]:
     """Read the dimension of vectors and a bound of their norm."""
     number = isinstance(radius, numbers.Real) and not isinstance(radius, bool)
     if not number or not 2.0**-900 < radius < 2.0**900:
-        raise InvalidArgument(f"radius must be between 2^-900 and 2^900, got {radius!r}")
+        raise InvalidArgument(f"radius must be between 2^-900 and 2^900, got {as_given(radius)}")
     return as_integer(dimension, "dimension", 1, 2048), float(radius)
 
 

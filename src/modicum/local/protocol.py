@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.errors import InvalidArgument, UnsupportedData, as_given
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction, as_integer
@@ -294,7 +294,8 @@ def chosen_session(session: str | None) -> str:
     text: object = session  # whatever a caller gave
     if not isinstance(text, str) or len(text) != 32 or not set(text) <= set("0123456789abcdef"):
         raise InvalidArgument(
-            f"session must be 32 hexadecimal digits, fresh for every session, got {session!r}"
+            f"session must be 32 hexadecimal digits, fresh for every session, "
+            f"got {as_given(session)}"
         )
     return text
 
@@ -316,7 +317,7 @@ def between(value: Number, name: str, low: str, high: str) -> Fraction:
     """Read a number of a closed range, whose ends are decimals."""
     found = as_fraction(value, name)
     if not Fraction(low) <= found <= Fraction(high):
-        raise InvalidArgument(f"{name} must lie between {low} and {high}, got {value!r}")
+        raise InvalidArgument(f"{name} must lie between {low} and {high}, got {as_given(value)}")
     return found
 
 
@@ -324,7 +325,7 @@ def length(value: float, name: str) -> float:
     """Read a positive number, in the unit of the data."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not real or not 0 < value < float("inf"):
-        raise InvalidArgument(f"{name} must be a positive finite number, got {value!r}")
+        raise InvalidArgument(f"{name} must be a positive finite number, got {as_given(value)}")
     return float(value)
 
 

@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
@@ -232,7 +232,9 @@ class LeadingDirection(Sensitivities):
 
     def __init__(self, columns: int) -> None:
         if columns not in range(2, MOST_DIMENSIONS[2] + 1):
-            raise InvalidArgument(f"columns must be 2 to {MOST_DIMENSIONS[2]}, got {columns!r}")
+            raise InvalidArgument(
+                f"columns must be 2 to {MOST_DIMENSIONS[2]}, got {as_given(columns)}"
+            )
         self.columns = columns  # type: ignore[misc]
         self.labels = tuple(str(k) for k in range(columns))
 
@@ -498,7 +500,7 @@ class FitsOption(Options):
             )
         for name, value in (("reach", reach), ("cap", cap)):
             if not (is_number(value) and value > 0):
-                raise InvalidArgument(f"{name} must be a positive number, got {value!r}")
+                raise InvalidArgument(f"{name} must be a positive number, got {as_given(value)}")
         rows = tuple(tuple(row) for row in table.tolist())
         return cls(rows, float(reach), float(cap))  # type: ignore[arg-type]
 

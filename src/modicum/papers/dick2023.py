@@ -39,7 +39,7 @@ from fractions import Fraction
 from sys import float_info
 from typing import Any, Literal, Self
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
@@ -169,9 +169,11 @@ class ThresholdOption(Options):
     @classmethod
     def of(cls, rank: object, side: Side) -> ThresholdOption:
         if not isinstance(rank, int) or isinstance(rank, bool) or rank < 0:
-            raise InvalidArgument(f"rank must be a number of records, at least 0, got {rank!r}")
+            raise InvalidArgument(
+                f"rank must be a number of records, at least 0, got {as_given(rank)}"
+            )
         if side not in ("low", "high"):
-            raise InvalidArgument(f"side must be 'low' or 'high', got {side!r}")
+            raise InvalidArgument(f"side must be 'low' or 'high', got {as_given(side)}")
         return cls(rank, side)
 
 

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import VectorNoise, add_noise, noise_sd
 from modicum.papers.point import PointErrorModel, true_record
@@ -148,7 +148,7 @@ def private_quantile(
 def _checked_rows(rows: object, otherwise: str = "") -> int:
     if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
         raise InvalidArgument(
-            f"rows must be a public number of rows, at least 1{otherwise}, got {rows!r}"
+            f"rows must be a public number of rows, at least 1{otherwise}, got {as_given(rows)}"
         )
     return rows
 
@@ -503,7 +503,7 @@ def exchange_mean_vector(
     [3.0, -5.0]
     """
     if not isinstance(shifted, bool):
-        raise InvalidArgument(f"shifted must be True or False, got {shifted!r}")
+        raise InvalidArgument(f"shifted must be True or False, got {as_given(shifted)}")
     return EXCHANGE_MEAN_VECTOR.query(
         column_names(columns),
         Lattice.within(within, step),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.plan.shapes import three_digits
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.text import aligned
@@ -121,7 +121,8 @@ class PlanCurve(Sequence["Plan"]):
             width = plan.interval_width
             wide = f"{three_digits(width)} wide" if width < float("inf") else "without a bound"
             sampling = [three_digits(plan.sampling_error or 0.0)] * sampled
-            rows.append([f"{x:,.6g}", three_digits(plan.error), wide, *sampling])
+            found = [three_digits(plan.error), wide] if plan.usable else ["no usable answer", ""]
+            rows.append([f"{x:,.6g}", *found, *sampling])
         return rows
 
     def _notes(self) -> list[str]:
@@ -151,7 +152,9 @@ def checked_values(**lists: Any) -> tuple[str, list[Any]]:
         )
     ((name, values),) = given.items()
     if isinstance(values, str | int | float | Fraction) or not isinstance(values, Iterable):
-        raise InvalidArgument(f"{name} must be a list, such as [{values!r}], got {values!r}")
+        raise InvalidArgument(
+            f"{name} must be a list, such as [{values!r}], got {as_given(values)}"
+        )
     several = list(values)
     if not several:
         raise InvalidArgument(f"{name} must be a list of at least one number, got none")

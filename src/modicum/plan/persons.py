@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.plan.shapes import Shape, is_number
@@ -52,7 +52,7 @@ def checked_rows_each(rows_each: object, unit: Unit) -> float:
     if not is_number(rows_each) or rows_each < 1:
         raise InvalidArgument(
             f"a plan for {unit} needs rows_each, how many rows a person has on average, at least "
-            f"1, got {rows_each!r}"
+            f"1, got {as_given(rows_each)}"
         )
     return float(rows_each)
 

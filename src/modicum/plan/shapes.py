@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeGuard, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.synthetic import TAIL, SyntheticTable, uniform
@@ -147,12 +147,13 @@ def shape_of(
     InvalidArgument
         For an unknown name, an sd that is not positive, or a mean outside of the range.
     """
-    if shape not in get_args(ShapeName):
+    named: object = shape
+    if not isinstance(named, str) or named not in get_args(ShapeName):
         known = ", ".join(map(repr, get_args(ShapeName)))
-        raise InvalidArgument(f"shape must be one of {known}, got {shape!r}")
+        raise InvalidArgument(f"shape must be one of {known}, got {as_given(shape)}")
     spread = _finite(sd, "sd")
     if spread <= 0:
-        raise InvalidArgument(f"sd must be positive, got {sd!r}")
+        raise InvalidArgument(f"sd must be positive, got {as_given(sd)}")
     centre = _usual_mean(shape, spread, lattice) if mean is None else _finite(mean, "mean")
     if not lattice.lo <= centre <= lattice.hi:
         raise InvalidArgument(
@@ -176,7 +177,7 @@ def _usual_mean(name: str, sd: float, lattice: Lattice) -> float:
 
 def _finite(x: object, name: str) -> float:
     if not is_number(x):
-        raise InvalidArgument(f"{name} must be a finite number, got {x!r}")
+        raise InvalidArgument(f"{name} must be a finite number, got {as_given(x)}")
     return float(x)
 
 
@@ -271,11 +272,13 @@ def columns_of(
     """
     spreads = _listed(sd)
     if not spreads or not all(is_number(each) and each > 0 for each in spreads):
-        raise InvalidArgument(f"sd must be a list of positive numbers, one a column, got {sd!r}")
+        raise InvalidArgument(
+            f"sd must be a list of positive numbers, one a column, got {as_given(sd)}"
+        )
     if not (is_number(correlation) and 0 <= correlation < 1):
-        raise InvalidArgument(f"correlation must lie in [0, 1), got {correlation!r}")
+        raise InvalidArgument(f"correlation must lie in [0, 1), got {as_given(correlation)}")
     if not is_number(mean):
-        raise InvalidArgument(f"mean must be a finite number, got {mean!r}")
+        raise InvalidArgument(f"mean must be a finite number, got {as_given(mean)}")
     return TableShape(tuple(float(each) for each in spreads), float(correlation), float(mean))
 
 
@@ -307,9 +310,9 @@ def regression_of(
     """
     made = columns_of(lattice, sd=sd, correlation=correlation, mean=mean)
     if not (is_number(r2) and 0 < r2 < 1):
-        raise InvalidArgument(f"r2 must lie strictly between 0 and 1, got {r2!r}")
+        raise InvalidArgument(f"r2 must lie strictly between 0 and 1, got {as_given(r2)}")
     if not (is_number(target_sd) and target_sd > 0):
-        raise InvalidArgument(f"target_sd must be a positive number, got {target_sd!r}")
+        raise InvalidArgument(f"target_sd must be a positive number, got {as_given(target_sd)}")
     return Regression(made.sd, made.correlation, made.mean, r2, target_sd)
 
 

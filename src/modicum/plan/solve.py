@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.plan.shapes import is_number
 from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
@@ -181,6 +181,11 @@ class Task:
             if here.error <= wanted:
                 return here
             x *= effort.further(here.error, wanted)
+        if found(high, effort.runs).error <= wanted:
+            raise InvalidArgument(
+                f"error={wanted:g} is more than that of any answer that can be used for this "
+                "shape: give a smaller error"
+            )
         where = "ε up to 100 for this shape"
         if cost is not None:
             where = f"n up to {effort.limit} for this shape{effort.hint}"
@@ -189,14 +194,14 @@ class Task:
     def _checked_rows(self, n: object) -> int:
         effort = self.effort
         if not (is_number(n) and n == n // 1 and 1 <= n <= effort.most_rows):
-            limit = f"from 1 to {effort.limit}, got {n!r}{effort.hint}"
+            limit = f"from 1 to {effort.limit}, got {as_given(n)}{effort.hint}"
             raise InvalidArgument(f"n must be a whole number {limit}")
         return int(n)
 
 
 def _checked_error(error: object) -> float:
     if not (is_number(error) and error > 0):
-        raise InvalidArgument(f"error must be a positive number, got {error!r}")
+        raise InvalidArgument(f"error must be a positive number, got {as_given(error)}")
     return float(error)
 
 

@@ -18,7 +18,7 @@ from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from modicum.errors import InvalidArgument, WrongCall, did_you_mean
+from modicum.errors import InvalidArgument, WrongCall, as_given, did_you_mean
 from modicum.exact.lattice import Lattice
 from modicum.plan.asked import PlannedQuestion, asked_of
 from modicum.plan.persons import COLUMN, EFFORT, PersonTrials, checked_rows_each
@@ -303,7 +303,9 @@ def _declared(question: Builder) -> tuple[Declaration, Planned]:
     for each in known:
         if each.question is question and each.plan is not None:
             return each, each.plan
-    raise InvalidArgument(f"plans are of questions such as modicum.query.mean, got {question!r}")
+    raise InvalidArgument(
+        f"plans are of questions such as modicum.query.mean, got {as_given(question)}"
+    )
 
 
 def _own(question: Builder) -> dict[str, Parameter]:

@@ -275,8 +275,11 @@ def said(plan: Plan) -> Iterator[tuple[str, str]]:
     width = "without a bound"
     if math.isfinite(plan.interval_width):
         width = f"{three_digits(plan.interval_width)} wide"
-    yield "expected error", f"{three_digits(plan.error)}{wanted}"
-    yield "95 % interval", width
+    if plan.usable:
+        yield "expected error", f"{three_digits(plan.error)}{wanted}"
+        yield "95 % interval", width
+    else:
+        yield "expected error", f"no usable answer{wanted}, see the note"
     if plan.sampling_error is not None:
         standard = three_digits(plan.sampling_error)
         yield "for comparison", f"{standard} standard error as a sample"

@@ -17,7 +17,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any, NoReturn
 
-from modicum.errors import BudgetExceeded, InvalidArgument
+from modicum.errors import BudgetExceeded, InvalidArgument, as_given
 from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below, sqrt_above
 from modicum.exact.rational import as_fraction, short_above, short_below
 from modicum.privacy.budget import (
@@ -328,9 +328,9 @@ def _best(gain: Callable[[float], float]) -> Fraction:
 
 def _expect(budget: Budget, kind: Kind) -> None:
     if not isinstance(budget, Budget):
-        raise InvalidArgument(f"expected a budget such as modicum.pure(1), got {budget!r}")
+        raise InvalidArgument(f"expected a budget such as modicum.pure(1), got {as_given(budget)}")
     if budget.kind != kind:
-        raise InvalidArgument(f"expected a budget of kind {kind!r}, got {budget!r}")
+        raise InvalidArgument(f"expected a budget of kind {kind!r}, got {as_given(budget)}")
 
 
 class Filter:
@@ -410,7 +410,9 @@ class Filter:
             If it has no cost in the currency of the budget.
         """
         if not hasattr(event, "cost"):
-            raise InvalidArgument(f"expected an event such as PureDP(Fraction(1)), got {event!r}")
+            raise InvalidArgument(
+                f"expected an event such as PureDP(Fraction(1)), got {as_given(event)}"
+            )
         cost = event.cost(self._budget.kind)
         self.charge(cost)
         return cost

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, get_args
 
-from modicum.errors import InvalidArgument, no_attribute, says_how
+from modicum.errors import InvalidArgument, as_given, no_attribute, says_how
 from modicum.exact.rational import as_fraction
 
 Kind = Literal["pure", "zcdp", "approx"]
@@ -58,7 +58,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.kind not in ANY_KIND:
-            raise InvalidArgument(f"a budget's kind is pure, zcdp or approx, got {self.kind!r}")
+            raise InvalidArgument(
+                f"a budget's kind is pure, zcdp or approx, got {as_given(self.kind)}"
+            )
         amounts: tuple[tuple[str, object], ...] = (("amount", self.amount), ("delta", self.delta))
         for name, given in amounts:
             # The sign of a fraction is that of its numerator.
@@ -68,8 +70,8 @@ class Budget:
                 or given.numerator < 0
             ):
                 raise InvalidArgument(
-                    f"a budget's {name} is an exact number of at least 0, got {given!r}: make "
-                    "budgets with modicum.pure, zcdp or approx"
+                    f"a budget's {name} is an exact number of at least 0, got {as_given(given)}: "
+                    "make budgets with modicum.pure, zcdp or approx"
                 )
         if self.delta and not self.approximate:
             raise InvalidArgument(f"a budget of kind {self.kind!r} has no δ, got {self.delta}")
@@ -130,7 +132,7 @@ class Budget:
     def _same_kind(self, other: Budget) -> None:
         if not isinstance(other, Budget):
             raise InvalidArgument(
-                f"a budget goes with budgets, such as modicum.pure(1), got {other!r}"
+                f"a budget goes with budgets, such as modicum.pure(1), got {as_given(other)}"
             )
         if self.kind != other.kind:
             raise InvalidArgument(
@@ -189,7 +191,7 @@ _LARGEST = 10**100  # larger amounts are mistakes, and floats end at 10^308
 def _positive(x: Number, name: str) -> Fraction:
     value = as_fraction(x, name)
     if value <= 0:
-        raise InvalidArgument(f"{name} must be positive, got {x!r}")
+        raise InvalidArgument(f"{name} must be positive, got {as_given(x)}")
     if value > _LARGEST:
         raise InvalidArgument(f"{name} must be at most 10^100, got one of {len(str(x))} characters")
     return value
@@ -277,7 +279,7 @@ def approx(epsilon: Number, delta: Number) -> Budget:
     """
     small = _positive(delta, "delta")
     if small >= 1:
-        raise InvalidArgument(f"delta must be below 1, got {delta!r}")
+        raise InvalidArgument(f"delta must be below 1, got {as_given(delta)}")
     return Budget(APPROX_KIND, _positive(epsilon, "epsilon"), small)
 
 

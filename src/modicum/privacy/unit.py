@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeVar, get_args
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.privacy.event import Event
 
 NEIGHBOURS = "add-remove"
@@ -50,7 +50,7 @@ class Unit:
     def __post_init__(self) -> None:
         if type(self.rows) is not int or self.rows < 1:
             raise InvalidArgument(
-                f"the most rows of a person must be a positive integer, got {self.rows!r}"
+                f"the most rows of a person must be a positive integer, got {as_given(self.rows)}"
             )
         for name in (self.column, self.order_by):
             if name is not None and not isinstance(name, str):
@@ -58,18 +58,20 @@ class Unit:
         if self.combine is not None and self.combine not in get_args(Combine):
             raise InvalidArgument(
                 "combine must be 'mean' or 'sum', or be left out for all rows of a person, "
-                f"got {self.combine!r}"
+                f"got {as_given(self.combine)}"
             )
         if self.combine is not None and (self.rows > 1 or self.order_by is not None):
             raise InvalidArgument("combine= makes one record of all rows of a person")
         if self.column is not None and self.order_by == self.column:
             raise InvalidArgument(
-                f"order_by={self.order_by!r} says whose a row is, not which come first"
+                f"order_by={as_given(self.order_by)} says whose a row is, not which come first"
             )
         if self.column is None and (self.combine is not None or self.order_by is not None):
             raise InvalidArgument("name the column that says whose a row is")
         if type(self.groups) is not int or self.groups < 1:
-            raise InvalidArgument(f"max_groups must be a positive integer, got {self.groups!r}")
+            raise InvalidArgument(
+                f"max_groups must be a positive integer, got {as_given(self.groups)}"
+            )
         if self.groups > 1 and self.combine is None:
             raise InvalidArgument("rows that are not combined are bounded over all groups together")
 
@@ -236,8 +238,8 @@ def unit_of(
         return Unit(rows)
     if rows is not None:
         raise InvalidArgument(
-            f"rows={rows!r} is a declaration, for tables that name no persons: with the column "
-            f"{column!r} leave it out, or give max_rows="
+            f"rows={as_given(rows)} is a declaration, for tables that name no persons: with the "
+            f"column {as_given(column)} leave it out, or give max_rows="
         )
     if max_rows is not None and combine is not None:
         raise InvalidArgument("give max_rows= or combine=, or neither for all rows of a person")
@@ -252,6 +254,6 @@ def checked_unit(unit: Unit | None) -> Unit:
     if unit is not None and not isinstance(unit, Unit):
         raise InvalidArgument(
             "unit must come from modicum.unit_of, such as unit_of('person_id', max_rows=5), got "
-            f"{unit!r}"
+            f"{as_given(unit)}"
         )
     return Unit() if unit is None else unit

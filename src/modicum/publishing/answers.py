@@ -10,13 +10,21 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass, fields
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
-from modicum.errors import no_attribute, says_how
+from modicum.errors import (
+    InvalidArgument,
+    WrongCall,
+    a_kind,
+    as_given,
+    can_be_key,
+    no_attribute,
+    says_how,
+)
 from modicum.status import USABLE
 
 if TYPE_CHECKING:
@@ -24,16 +32,29 @@ if TYPE_CHECKING:
     from modicum.publishing.rounding import Base, Digits
     from modicum.publishing.table import PublishedTable
 
+T = TypeVar("T")
+_CALCULATE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+_OPERATORS = (
+    *_CALCULATE,
+    *(f"r{each}" for each in _CALCULATE),
+    *("lt", "le", "gt", "ge", "neg", "abs", "int"),
+)
 DRAWS = says_how("plot(most=20)", kind="what is released says how it is drawn")
+_COSTS = ("cost", "delta", "epsilon", "rho")
 _ELSEWHERE = {
     **dict.fromkeys(
-        ("ci", "error", "margin", "se", "std", "stderr"), "interval(), half_width of it"
+        ("ci", "error", "margin", "se", "standard_error", "std", "stderr"),
+        "interval(), half_width of it",
     ),
     **dict.fromkeys(("lower", "upper"), "interval() has both ends"),
-    **dict.fromkeys(("cost", "delta", "epsilon", "rho"), "print it, it says what it cost"),
+    **dict.fromkeys(_COSTS, "event is what it cost, and event.amounts has the numbers"),
     **dict.fromkeys(("hist", "bar", "show"), "plot() draws it"),
     "value": "frame() has all of them",
     "round": "round(release, 2), or publish(digits=2)",
+    "n": "the number of rows is a question of its own, count()",
+    "noise": "explain() says what was drawn, and interval() how far it may be off",
+    "to_dict": "to_json() writes everything, and frame() has the numbers",
+    **dict.fromkeys(("to_csv", "to_excel", "to_parquet"), "publish().to_csv(path)"),
 }  # of what other libraries have, and what is here
 
 
@@ -106,6 +127,46 @@ def texts_once(value: object) -> list[str]:
     return [str(value)] if value else []
 
 
+def sealed(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``, and hash it.
+
+    Libraries attach notes to what passes through them, the data of a call among them. The refusal
+    that ``dataclass`` writes ends in a ``TypeError`` for new names, and its hash in one for fields
+    that are mappings: these are left out of it, as equal records have equal other fields.
+    """
+
+    def refuse(self: T, name: str, *_: object) -> NoReturn:
+        raise FrozenInstanceError(f"a {type(self).__name__} cannot be changed: {name}")
+
+    def hashed(self: Any) -> int:
+        values = (getattr(self, each.name) for each in fields(self))
+        return hash((type(self).__name__, *filter(can_be_key, values)))
+
+    if "__eq__" in cls.__dict__:
+        cls.__hash__ = hashed  # type: ignore[method-assign]
+    for method in ("__setattr__", "__delattr__"):
+        setattr(cls, method, refuse)
+    return cls
+
+
+def no_arithmetic(taken: str) -> Callable[[type[T]], type[T]]:
+    """Make a record refuse to be calculated with, and say how its number is ``taken``."""
+
+    def refuse(self: object, *_: object) -> NoReturn:
+        raise WrongCall(
+            f"{a_kind(type(self))} is no number to calculate with: {taken}, which leaves its "
+            "interval behind; intervals of sums and ratios do not follow from it, ask for the "
+            "whole in one question, as modicum.ratio() does"
+        )
+
+    def decorated(cls: type[T]) -> type[T]:
+        for method in _OPERATORS:
+            setattr(cls, f"__{method}__", refuse)
+        return cls
+
+    return decorated
+
+
 class Publishable:
     """A record that can be published, drawn and shown, all of its :class:`AnswerRows`."""
 
@@ -168,6 +229,11 @@ class Publishable:
         str
             JSON without NaN or infinities.
 
+        Raises
+        ------
+        InvalidArgument
+            If ``indent`` is no whole number, such as the path of a file.
+
         Examples
         --------
         >>> import json, modicum as mo
@@ -175,6 +241,11 @@ class Publishable:
         >>> json.loads(count.to_json())["schema"], mo.Release.from_json(count.to_json()) == count
         ('modicum.release/2', True)
         """
+        if not (indent is None or isinstance(indent, int)):
+            raise InvalidArgument(
+                f"to_json() returns text, and takes the number of spaces to indent, got "
+                f"{as_given(indent)}: write the text to a file, or publish().to_csv(path)"
+            )
         stored = import_module("modicum.serialise").stored(self)
         return json.dumps({**self.facts(), "stored": stored}, indent=indent, allow_nan=False)
 
@@ -486,4 +557,6 @@ class Publishable:
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 
         def __getattr__(self, name: str) -> NoReturn:
+            if name in _COSTS and hasattr(type(self), "cost"):
+                raise no_attribute(self, name, {name: "cost is what all of it cost"})
             raise no_attribute(self, name, _ELSEWHERE)

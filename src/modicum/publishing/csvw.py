@@ -29,11 +29,15 @@ _TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
 
 
 class CsvColumn(NamedTuple):
-    """A column of a CSV file: its name, what it holds in words, and its cells."""
+    """A column of a CSV file: its name, what it holds in words, its cells, and their kind.
+
+    The kind is that of a table of :meth:`PublishedTable.frame`; ``None`` is what the cells are.
+    """
 
     name: str
     about: str
     cells: Sequence[Any]
+    kind: type | None = None
 
     @property
     def datatype(self) -> str:

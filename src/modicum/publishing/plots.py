@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.publishing.answers import AnswerRows
 from modicum.publishing.html import number, plain_text, written_label
 
@@ -361,7 +361,7 @@ def checked_most(most: object) -> int:
     """How many are shown at most: a whole number of at least 1."""
     whole = isinstance(most, int | np.integer) and not isinstance(most, bool)
     if not whole or most < 1:  # type: ignore[operator]
-        raise InvalidArgument(f"most must be a whole number of at least 1, got {most!r}")
+        raise InvalidArgument(f"most must be a whole number of at least 1, got {as_given(most)}")
     return int(most)  # type: ignore[call-overload, no-any-return]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.privacy.event import Event
 from modicum.publishing.answers import AnswerRows, Publishable
 from modicum.version import VERSION
@@ -51,14 +51,16 @@ class RegistryEntry:
             names = getattr(self, field)
             listed = isinstance(names, Sequence) and not isinstance(names, str)
             if not (listed and names and all(map(_is_text, names))):
-                raise InvalidArgument(f"{field} must be a list of at least one name, got {names!r}")
+                raise InvalidArgument(
+                    f"{field} must be a list of at least one name, got {as_given(names)}"
+                )
         for field in ("intended_use", "data_product_region"):
             if not _is_text(getattr(self, field)):
-                raise InvalidArgument(f"{field} must be text, got {getattr(self, field)!r}")
+                raise InvalidArgument(f"{field} must be text, got {as_given(getattr(self, field))}")
         for field in ("name", "description", "data_product_sector", "sources", "notes"):
             text = getattr(self, field)
             if not (text is None or _is_text(text)):
-                raise InvalidArgument(f"{field} must be text, got {text!r}")
+                raise InvalidArgument(f"{field} must be text, got {as_given(text)}")
 
     def of(self, record: Publishable) -> dict[str, object]:
         """Fill in the entry of a record."""
@@ -110,7 +112,7 @@ class RegistryEntry:
             ]
         except (TypeError, ValueError):
             raise InvalidArgument(
-                f"publication_date must be a date such as 2026-11-25, got {given!r}"
+                f"publication_date must be a date such as 2026-11-25, got {as_given(given)}"
             ) from None
 
 

@@ -18,7 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.privacy.accountant import zcdp_to_approx
 from modicum.privacy.budget import zcdp
 from modicum.publishing import page as html
@@ -78,7 +78,7 @@ class Report:
     def of(cls, publishing: Publishing, author: str | None) -> Report:
         """Take the arguments of ``report()``; the date is that of now."""
         if author is not None and not isinstance(author, str):
-            raise InvalidArgument(f"author must be text, got {author!r}")
+            raise InvalidArgument(f"author must be text, got {as_given(author)}")
         return cls(publishing, author, datetime.now(UTC))
 
     def text(self, record: Publishable) -> str:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from sys import float_info
 from typing import Literal, NamedTuple
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.rational import as_fraction
 
 Digits = int | Literal["auto"] | None
@@ -55,18 +55,23 @@ class Rounding:
     @classmethod
     def of(cls, digits: Digits, base: Base | None) -> Rounding:
         """Read the arguments ``digits`` and ``base``."""
+        automatic = isinstance(digits, str) and digits == "auto"
         if base is not None:
-            if digits != "auto":
-                raise InvalidArgument(f"give digits or base, not both, got digits={digits!r}")
+            if not automatic:
+                raise InvalidArgument(
+                    f"give digits or base, not both, got digits={as_given(digits)}"
+                )
             step = as_fraction(base, "base")
             if step <= 0 or "/" in str(base):
-                raise InvalidArgument(f"base must be a positive decimal, such as 5, got {base!r}")
+                raise InvalidArgument(
+                    f"base must be a positive decimal, such as 5, got {as_given(base)}"
+                )
             return cls("auto", Decimal(str(base)))
         whole = isinstance(digits, int) and not isinstance(digits, bool)
-        if not (digits == "auto" or digits is None or (whole and abs(int(digits)) <= _MOST)):
+        if not (automatic or digits is None or (whole and abs(int(digits)) <= _MOST)):
             raise InvalidArgument(
                 f'digits must be "auto", a number of decimal places from {-_MOST} to {_MOST}, such '
-                f"as 2 or -3 for thousands, or None for all digits, got {digits!r}"
+                f"as 2 or -3 for thousands, or None for all digits, got {as_given(digits)}"
             )
         return cls(digits, None)
 

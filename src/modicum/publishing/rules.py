@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 
-from modicum.errors import InvalidArgument, did_you_mean
+from modicum.errors import InvalidArgument, as_given, did_you_mean
 from modicum.status import USABLE
 
 NORMAL, DOUBTFUL, SUPPRESSED = "A", "U", "Q"
@@ -48,21 +48,21 @@ class Rules:
             return cls(unusable=unusable)
         if not isinstance(given, Mapping):
             raise InvalidArgument(
-                f'{name} must be rules such as {{"below": 10, "wider": 0.5}}, got {given!r}'
+                f'{name} must be rules such as {{"below": 10, "wider": 0.5}}, got {as_given(given)}'
             )
         known = ["below", "wider", *(["unusable"] if unusable else [])]
         for rule in given:
             if rule not in known:
                 meant = did_you_mean(str(rule), known)
                 raise InvalidArgument(
-                    f"{name} has no rule {rule!r}{meant}: there are {', '.join(known)}"
+                    f"{name} has no rule {as_given(rule)}{meant}: there are {', '.join(known)}"
                 )
         use = given.get("unusable", unusable)
         if not isinstance(use, bool):
-            raise InvalidArgument(f"{name}: unusable must be True or False, got {use!r}")
+            raise InvalidArgument(f"{name}: unusable must be True or False, got {as_given(use)}")
         least, share = (_number(given.get(rule), f"{name}: {rule}") for rule in ("below", "wider"))
         if share is not None and share <= 0:
-            raise InvalidArgument(f"{name}: wider must be a positive share, got {share!r}")
+            raise InvalidArgument(f"{name}: wider must be a positive share, got {as_given(share)}")
         return cls(least, share, use)
 
     def reason(self, value: float, interval: tuple[float, float], code: str) -> str | None:
@@ -91,5 +91,5 @@ def _number(value: object, name: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise InvalidArgument(f"{name} must be a number, got {value!r}")
+        raise InvalidArgument(f"{name} must be a number, got {as_given(value)}")
     return float(value)

@@ -12,11 +12,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
-from modicum.errors import InvalidArgument, did_you_mean
+from modicum.errors import InvalidArgument, as_given, can_be_key, did_you_mean
 from modicum.publishing.answers import Publishable
 from modicum.publishing.csvw import CsvColumn, csv_text, metadata
 from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import card, facts, table
+from modicum.publishing.native import TypedCells
 from modicum.publishing.rounding import Base, Digits, Rounding, written
 from modicum.publishing.rules import DOUBTFUL, LEGEND, NORMAL, SUPPRESSED, Rules
 
@@ -28,6 +29,7 @@ _ABOUT = {
     "flag": "state of the number: " + "; ".join(f"{k} {words}" for k, words in LEGEND.items()),
     "reason": "why it is suppressed or of low reliability",
 }
+_KINDS = {**dict.fromkeys(("value", "lower", "upper"), float), "flag": str, "reason": str}
 
 
 class PublishedNumber(NamedTuple):
@@ -111,7 +113,8 @@ class PublishedTable:
         Returns
         -------
         table or list of dict
-            Numbers are floats, missing where they are suppressed.
+            Numbers are floats, missing where they are suppressed; ``flag`` and ``reason`` are
+            texts. The types of these columns are the same whatever they hold.
 
         Raises
         ------
@@ -119,7 +122,7 @@ class PublishedTable:
             If ``wide`` is no column of labels, or would give several columns one name.
         """
         columns = self._columns(wide)
-        return self.make({each.name: [*map(_plain, each.cells)] for each in columns})
+        return self.make({each.name: _plain_cells(each) for each in columns})
 
     def to_csv(
         self,
@@ -196,10 +199,11 @@ class PublishedTable:
         if wide is None:
             named = [CsvColumn(name, "label", cells) for name, cells in self.labels.items()]
             return [*named, *self._of_numbers("", "", self.numbers)]
-        if wide not in self.labels:
-            meant = did_you_mean(str(wide), self.labels)
+        if not can_be_key(wide) or wide not in self.labels:
+            meant = did_you_mean(str(wide), self.labels) if can_be_key(wide) else ""
             raise InvalidArgument(
-                f"wide must be a column of labels, one of {[*self.labels]}, got {wide!r}{meant}"
+                f"wide must be a column of labels, one of {[*self.labels]}, got "
+                f"{as_given(wide)}{meant}"
             )
         others = [name for name in self.labels if name != wide]
         rows = [*zip(*(self.labels[name] for name in others), strict=True)] or [()] * len(
@@ -225,7 +229,7 @@ class PublishedTable:
     def _of_numbers(label: str, head: str, numbers: Sequence[PublishedNumber]) -> list[CsvColumn]:
         cells = [*zip(*(each.cells() for each in numbers), strict=True)] or [()] * len(_ABOUT)
         return [
-            CsvColumn(_joined(label, name), head + about, column)
+            CsvColumn(_joined(label, name), head + about, column, _KINDS[name])
             for (name, about), column in zip(_ABOUT.items(), cells, strict=True)
         ]
 
@@ -311,9 +315,9 @@ class Publishing:
         """Read the arguments; a release checks the level and the tail."""
         for name, text in (("title", title), ("citation", citation), ("rights", rights)):
             if text is not None and not isinstance(text, str):
-                raise InvalidArgument(f"{name} must be text, got {text!r}")
+                raise InvalidArgument(f"{name} must be text, got {as_given(text)}")
         if not isinstance(population, bool):
-            raise InvalidArgument(f"population must be True or False, got {population!r}")
+            raise InvalidArgument(f"population must be True or False, got {as_given(population)}")
         return cls(
             Rounding.of(digits, base),
             Rules.of(suppress, "suppress", unusable=True),
@@ -391,6 +395,11 @@ def _guarantee(terms: Mapping[str, object]) -> list[str]:
 def _beside(target: Path) -> Path:
     """The file of the metadata."""
     return target.with_name(f"{target.name}-metadata.json")
+
+
+def _plain_cells(column: CsvColumn) -> list[Any]:
+    cells = [*map(_plain, column.cells)]
+    return cells if column.kind is None else TypedCells(cells, column.kind)
 
 
 def _plain(cell: Any) -> Any:

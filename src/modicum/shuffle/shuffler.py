@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.rational import as_integer
 from modicum.local.protocol import between
@@ -201,10 +201,12 @@ class Shuffler:
         if not all(type(x) is int and x > 0 for x in (size, each, least)):
             raise InvalidArgument(
                 "size, each and least must be positive integers, got "
-                f"{size!r}, {each!r} and {least!r}"
+                f"{as_given(size)}, {as_given(each)} and {as_given(least)}"
             )
         if most is not None and (type(most) is not int or most < least):
-            raise InvalidArgument(f"most must be an integer of at least {least}, got {most!r}")
+            raise InvalidArgument(
+                f"most must be an integer of at least {least}, got {as_given(most)}"
+            )
         self._size, self._each, self._least, self._most = size, each, least, most
         self._heads = _table(heads, size, each)
         self._entropy = entropy

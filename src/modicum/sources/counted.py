@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.errors import InvalidArgument, UnsupportedData, as_given
 from modicum.sources.base import Chunk, Source, open_source
 from modicum.sources.labels import Coder, Label
 from modicum.sources.reader import RemoteSource
@@ -27,6 +27,8 @@ class CountedTable(Source):
     """
 
     def __init__(self, table: Any, counts: str, *, complete: bool) -> None:
+        if not isinstance(counts, str):
+            raise InvalidArgument(f"counts must be a column name, got {as_given(counts)}")
         inner = open_source(table)
         if isinstance(inner, RemoteSource) or inner.views or isinstance(inner, CountedTable):
             raise UnsupportedData("counts are read from a table itself: write it to Parquet")

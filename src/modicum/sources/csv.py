@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData
+from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData, as_given
 from modicum.sources.base import CHUNK, StreamSource, TableBatch
 from modicum.sources.csv_rows import Dialect, is_well_formed, read_rows
 from modicum.sources.labels import LabelValues, label_items
@@ -61,11 +61,11 @@ class Numbers:
 
     def __post_init__(self) -> None:
         if self.decimal not in {".", ","}:
-            raise InvalidArgument(f"decimal must be '.' or ',', got {self.decimal!r}")
+            raise InvalidArgument(f"decimal must be '.' or ',', got {as_given(self.decimal)}")
         if self.thousands is not None and self.thousands not in tuple(MARKS):
             raise InvalidArgument(
                 f"thousands must be None or one of {', '.join(map(repr, MARKS))}, "
-                f"got {self.thousands!r}"
+                f"got {as_given(self.thousands)}"
             )
         if self.thousands == self.decimal:
             raise InvalidArgument(f"thousands and decimal are both {self.decimal!r}")
@@ -287,7 +287,7 @@ def _is_utf8(path: str) -> bool:
 def _named(columns: Sequence[str]) -> list[str]:
     names = [] if isinstance(columns, str) else list(columns)
     if not names or not all(isinstance(each, str) for each in names):
-        raise InvalidArgument(f"columns must be a list of names, got {columns!r}")
+        raise InvalidArgument(f"columns must be a list of names, got {as_given(columns)}")
     return names
 
 

@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 
 _BLOCK = 1 << 18
 _BOM = b"\xef\xbb\xbf"
@@ -59,17 +59,19 @@ class Dialect:
             or mark in '"\r\n'
         ):
             raise InvalidArgument(
-                f"separator must be one ASCII character such as ';' or '\\t', got {mark!r}"
+                f"separator must be one ASCII character such as ';' or '\\t', got {as_given(mark)}"
             )
         if mark.isalnum() or mark in "+-.":
             raise InvalidArgument(f"separator={mark!r} is part of numbers or words")
         if not _is_ascii_based(self.encoding):
             raise InvalidArgument(
                 "encoding must be 'utf-8', or one in which ASCII stays ASCII such as 'cp1252' or "
-                f"'latin-1', got {self.encoding!r}: save other files as UTF-8"
+                f"'latin-1', got {as_given(self.encoding)}: save other files as UTF-8"
             )
         if not isinstance(self.multiline, bool):
-            raise InvalidArgument(f"multiline must be True or False, got {self.multiline!r}")
+            raise InvalidArgument(
+                f"multiline must be True or False, got {as_given(self.multiline)}"
+            )
 
     @property
     def is_utf8(self) -> bool:

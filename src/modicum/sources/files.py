@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from modicum.errors import InvalidArgument, SourceError
+from modicum.errors import InvalidArgument, SourceError, as_given
 from modicum.sources.arrow import ArrowDataset, arrow_batches
 from modicum.sources.base import (
     Source,
@@ -144,6 +144,10 @@ def csv_file(
     >>> round(modicum.mean(people, "income", within=(-1e9, 1e9), epsilon=1).value)
     1234
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidArgument(
+            f"csv_file() takes the path of a file, got {as_given(path)}: pass a table as it is"
+        )
     name, files = found_files(path)
     if len(files) != 1:
         raise InvalidArgument(f"{name!r} must name one file")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -164,7 +164,7 @@ class ComponentsOption(Options):
         whole = isinstance(components, int | np.integer) and not isinstance(components, bool)
         if not whole or components < 1:  # type: ignore[operator]
             raise InvalidArgument(
-                f"components must be a whole number of at least 1, got {components!r}"
+                f"components must be a whole number of at least 1, got {as_given(components)}"
             )
         return cls(int(components))  # type: ignore[call-overload]
 

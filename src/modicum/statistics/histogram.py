@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -189,7 +189,7 @@ class BinsOption(spec.Options):
         whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
         if not whole or not 2 <= bins <= spec.MOST_QUANTILES:  # type: ignore[operator]
             raise InvalidArgument(
-                f"bins must be a whole number from 2 to {spec.MOST_QUANTILES}, got {bins!r}"
+                f"bins must be a whole number from 2 to {spec.MOST_QUANTILES}, got {as_given(bins)}"
             )
         return cls(int(bins), unbounded=unbounded)  # type: ignore[call-overload]
 
@@ -212,8 +212,8 @@ class CutsOption(spec.Options):
         (0.0, 0.5, inf)
         """
         if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
-            raise InvalidArgument(f"{name} must be a list of numbers, got {cuts!r}")
-        read = tuple(_float(each, name) for each in cuts)
+            raise InvalidArgument(f"{name} must be a list of numbers, got {as_given(cuts)}")
+        read = tuple(_float(each, name, cuts) for each in cuts)
         if not least <= len(read) <= _MOST_EDGES:
             raise InvalidArgument(
                 f"{name} must be {least} to {_MOST_EDGES} numbers, got {len(read)}"
@@ -242,10 +242,10 @@ class CutsOption(spec.Options):
         return lattice
 
 
-def _float(value: object, name: str) -> float:
+def _float(value: object, name: str, given: object) -> float:
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or isinstance(value, bool) or value != value:  # noqa: PLR0124 -- NaN
-        raise InvalidArgument(f"{name} must be numbers, got {value!r}")
+        raise InvalidArgument(f"{name} must be numbers, got {as_given(given)}")
     return float(value) + 0.0  # type: ignore[arg-type]
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
@@ -112,10 +112,10 @@ class RangeOption(spec.Options):
         (Fraction(1, 10), Fraction(9, 10))
         """
         if not isinstance(between, tuple | list) or len(between) != 2:
-            raise InvalidArgument(f"between must be a pair of numbers, got {between!r}")
+            raise InvalidArgument(f"between must be a pair of numbers, got {as_given(between)}")
         low, high = spec.checked_rank(between[0]), spec.checked_rank(between[1])
         if low >= high:
-            raise InvalidArgument(f"between must be (lower q, higher q), got {between!r}")
+            raise InvalidArgument(f"between must be (lower q, higher q), got {as_given(between)}")
         return cls((low, high), spec.checked_level(level))
 
 

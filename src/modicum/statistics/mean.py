@@ -27,7 +27,7 @@ from functools import partial
 from sys import float_info
 from typing import Literal
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.staircase import add_to_one
 from modicum.papers.dick2023 import SUBSET_MEAN
@@ -156,7 +156,7 @@ def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOptio
     """Read the arguments of a mean."""
     if spec.checked_population(population) and method != "adaptive":
         raise InvalidArgument(
-            f"population=True is for method='adaptive', got method={method!r}"
+            f"population=True is for method='adaptive', got method={as_given(method)}"
             + "; its confidence_interval() needs nothing more" * (method == "bounded")
         )
     return SampleOption(clusters) if population else ClusterOption(clusters)

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.statistics.score_lengths import (
     ClippedCells,
     PointMasses,
@@ -99,14 +99,15 @@ class MonotoneStatistic(ABC):
         """Refuse growth and width that are not numbers or do not fit each other."""
         if not (is_number(self.growth) and 0 <= self.growth <= _MOST_GROWTH):
             raise InvalidArgument(
-                f"growth must be a number from 0 (bounded) to {_MOST_GROWTH:g}, got {self.growth!r}"
+                f"growth must be a number from 0 (bounded) to {_MOST_GROWTH:g}, "
+                f"got {as_given(self.growth)}"
             )
         if self.growth > 0 and self.width is not None:
             raise InvalidArgument("width is for a bounded statistic: leave it out, or growth=0")
         if self.growth == 0 and not (is_number(self.width) and self.width > 0):
             raise InvalidArgument(
                 "a bounded statistic (growth=0) needs width=, a positive distance from which a "
-                f"record's pull hardly changes, got {self.width!r}"
+                f"record's pull hardly changes, got {as_given(self.width)}"
             )
 
 
@@ -175,7 +176,7 @@ class Score(MonotoneStatistic):
         if self.bends is not None and not _are_bends(self.bends):
             raise InvalidArgument(
                 "bends must be a tuple of differences, each with 1 or -1, such as "
-                f"((-2.0, 1), (2.0, -1)), got {self.bends!r}"
+                f"((-2.0, 1), (2.0, -1)), got {as_given(self.bends)}"
             )
 
     def check(self, span: float) -> None:
@@ -199,7 +200,7 @@ class Score(MonotoneStatistic):
         points = np.concatenate([-reach[::-1], [0.0], reach])
         values = self._values(points)
         if values[len(reach)] != 0:
-            raise InvalidArgument(f"psi(0) must be 0, got {values[len(reach)]!r}")
+            raise InvalidArgument(f"psi(0) must be 0, got {as_given(values[len(reach)])}")
         falls = np.flatnonzero(np.diff(values) < -1e-9 * np.abs(values).max())
         if len(falls):
             a, b = points[falls[0]], points[falls[0] + 1]
@@ -318,14 +319,16 @@ def power_score(p: float) -> Score:
 def checked_number(name: str, value: object, lo: float, hi: float) -> float:
     """Return an argument, refused unless it is a number from lo to hi."""
     if not (is_number(value) and lo <= value <= hi):
-        raise InvalidArgument(f"{name} must be a number from {lo:g} to {hi:g}, got {value!r}")
+        raise InvalidArgument(
+            f"{name} must be a number from {lo:g} to {hi:g}, got {as_given(value)}"
+        )
     return float(value)
 
 
 def checked_width(width: object) -> float:
     """Return a width, refused unless it is a positive number."""
     if not (is_number(width) and width > 0):
-        raise InvalidArgument(f"width must be a positive number or None, got {width!r}")
+        raise InvalidArgument(f"width must be a positive number or None, got {as_given(width)}")
     return float(width)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.privacy.budget import Budget
@@ -61,7 +61,7 @@ def pair_of(argument: str, column: object, other: object, between: str) -> Pair:
     names = column_name(column), column_name(other)
     if names[0] is None or names[1] is None or names[0] == names[1]:
         raise InvalidArgument(
-            f"{argument} must be the name of another column than the first, got {column!r} and "
-            f"{other!r}"
+            f"{argument} must be the name of another column than the first, got "
+            f"{as_given(column)} and {as_given(other)}"
         )
     return Pair((names[0], names[1]), between)

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.mechanisms.additive import add_noise
@@ -157,8 +157,11 @@ class QuantilesOption(spec.Options):
         (Fraction(1, 4), Fraction(1, 3))
         """
         if isinstance(q, str | bytes) or not isinstance(q, Iterable):
-            raise InvalidArgument(f"q must be a list such as [0.25, 0.5, 0.75], got {q!r}")
-        exact = [_near(each) if isinstance(each, float) else _exact(each) for each in q]
+            raise InvalidArgument(f"q must be a list such as [0.25, 0.5, 0.75], got {as_given(q)}")
+        try:
+            exact = [_near(each) if isinstance(each, float) else _exact(each) for each in q]
+        except InvalidArgument:
+            raise InvalidArgument(f"each q must be a finite number, got {as_given(q)}") from None
         if math.lcm(*(each.denominator for each in exact)) > spec.LARGEST_DENOMINATOR:
             unit = spec.LARGEST_DENOMINATOR
             exact = [Fraction(round(each * unit), unit) for each in exact]
@@ -170,10 +173,10 @@ class QuantilesOption(spec.Options):
         if not all(0 < each < 1 for each in exact):
             raise InvalidArgument(
                 "each q must lie strictly between 0 and 1, got "
-                f"{_listed(exact)}{spec.in_percent(exact[:10])}"
+                f"{_listed(exact, q)}{spec.in_percent(exact) if _typed(q) else ''}"
             )
         if not all(a < b for a, b in pairwise(exact)):
-            raise InvalidArgument("the q must increase, got " + _listed(exact))
+            raise InvalidArgument("the q must increase, got " + _listed(exact, q))
         return cls(tuple(exact), spec.checked_level(level))
 
 
@@ -204,9 +207,18 @@ def _exact(q: Any) -> Fraction:
 _near = lru_cache(maxsize=1024)(_exact)
 
 
-def _listed(numbers: Sequence[Fraction]) -> str:
-    shown = ", ".join(f"{float(each):g}" for each in numbers[:10])
-    return f"[{shown}{', ...' if len(numbers) > 10 else ''}]"
+_TYPED = 10  # numbers that are listed by hand
+
+
+def _listed(numbers: Sequence[Fraction], given: object) -> str:
+    """Write numbers that were typed, and no others: they may be data."""
+    if not _typed(given):
+        return as_given(given)
+    return f"[{', '.join(f'{float(each):g}' for each in numbers)}]"
+
+
+def _typed(given: object) -> bool:
+    return isinstance(given, list | tuple) and len(given) <= _TYPED
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Floats, Intervals
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import LossScore
@@ -142,6 +142,8 @@ def linear_regression(
         raise InvalidArgument("columns and target go together; leave both out for an array")
     names = column_names(columns)
     if names.names is not None:
+        if not isinstance(target, str):
+            raise InvalidArgument(f"target must be a column name, got {as_given(target)}")
         if target in names.names:
             raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
         names = column_names((*names.names, target))

@@ -14,7 +14,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.exact.rational import as_fraction
@@ -70,11 +70,11 @@ class NoOption(Options):
 def checked_rank(q: object) -> Fraction:
     """Read a q, within 10^-18 of the argument; losses then are exact in int64."""
     if isinstance(q, list | tuple) or (isinstance(q, str) and "," in q):
-        raise InvalidArgument(f"q must be one number, got {q!r}: `quantiles` takes several")
+        raise InvalidArgument(f"q must be one number, got {as_given(q)}: `quantiles` takes several")
     exact = as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]
     if not 0 < exact < 1:
         raise InvalidArgument(
-            f"q must lie strictly between 0 and 1, got {q!r}{in_percent([exact])}"
+            f"q must lie strictly between 0 and 1, got {as_given(q)}{in_percent([exact])}"
         )
     return exact
 
@@ -94,7 +94,7 @@ def checked_level(level: object) -> float | None:
     if not number or not LEAST_LEVEL <= level < 1:  # type: ignore[operator]
         raise InvalidArgument(
             f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
-            f"got {level!r}"
+            f"got {as_given(level)}"
         )
     return float(level)  # type: ignore[arg-type]
 
@@ -102,7 +102,7 @@ def checked_level(level: object) -> float | None:
 def checked_population(population: object) -> bool:
     """Read whether a question is about a population."""
     if not isinstance(population, bool):
-        raise InvalidArgument(f"population must be True or False, got {population!r}")
+        raise InvalidArgument(f"population must be True or False, got {as_given(population)}")
     return population
 
 
@@ -361,7 +361,7 @@ def chosen_squared_range(
     if lattice is not None and max(-lattice.lo, lattice.hi) > LARGEST_SQUARED:
         raise InvalidArgument(
             f"within must lie inside ±{LARGEST_SQUARED:g} for {what}, which is made of squares, "
-            f"got {within!r}{hint}"
+            f"got {as_given(within)}{hint}"
         )
     return lattice
 
@@ -380,17 +380,24 @@ def ranged(lattice: Lattice | None) -> Lattice:
     return lattice
 
 
-def method_of(rows: Sequence[Row[Any, R_co]], method: str) -> Row[Any, R_co]:
+def method_of(rows: Sequence[Row[Any, R_co]], method: object) -> Row[Any, R_co]:
     """Choose one of the ways to answer a statistic, and refuse one that does not exist."""
     for row in rows:
-        if row.method == method:
+        if isinstance(method, str) and row.method == method:
             return row
     known = ", ".join(repr(row.method) for row in rows)
-    raise InvalidArgument(f"method must be one of {known} for {rows[0].statistic}, got {method!r}")
+    raise InvalidArgument(
+        f"method must be one of {known} for {rows[0].statistic}, got {as_given(method)}"
+    )
 
 
 def column_name(column: object) -> str | None:
     """Check the name of a column; ``None`` stands for an array's values or a table's rows."""
+    if isinstance(column, int) and not isinstance(column, bool):
+        raise InvalidArgument(
+            f"column must be a column name, got the number {column}: name the columns of the table "
+            "with text, as by t.columns = ['age', 'income']"
+        )
     if column is not None and not isinstance(column, str):
         raise InvalidArgument(
             f"column must be a column name, got {type(column).__name__}: ask for one column after "
@@ -405,7 +412,7 @@ def column_names(columns: object) -> Columns:
         return Columns()
     if isinstance(columns, str) or not isinstance(columns, Sequence):
         raise InvalidArgument(
-            f"columns must be a list of names, such as ['age', 'income'], got {columns!r}"
+            f"columns must be a list of names, such as ['age', 'income'], got {as_given(columns)}"
         )
     names = tuple(columns)
     if not all(isinstance(name, str) for name in names):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import HALF_LN2, PerOctave, RadiusGrid
 from modicum.privacy.event import Event
@@ -350,10 +350,11 @@ class ClusterOption(Options):
         return 0.1 if self.clusters == "keep" else 0.0
 
     def check(self, listed: Sequence[Options], where: str) -> None:
-        if self not in listed:
+        chosen: object = self.clusters
+        if not isinstance(chosen, str) or self not in listed:
             known = ", ".join(repr(o.clusters) for o in listed if isinstance(o, ClusterOption))
             raise InvalidArgument(
-                f"clusters must be one of {known} for {where}, got {self.clusters!r}"
+                f"clusters must be one of {known} for {where}, got {as_given(self.clusters)}"
             )
 
 

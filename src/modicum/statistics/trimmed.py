@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.mechanisms.exponential import Exponential
@@ -188,7 +188,7 @@ class TrimOption(spec.Options):
         if not 0 < exact < Fraction(1, 2):
             raise InvalidArgument(
                 "trim is the share left out on each side, strictly between 0 and 1/2 "
-                f"(0: a mean; 1/2: a median), got {trim!r}"
+                f"(0: a mean; 1/2: a median), got {as_given(trim)}"
             )
         return cls(exact, spec.checked_level(level))
 

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm, RadialMechanism
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -299,13 +299,13 @@ class Sensitivities(ABC):
         if not (named and labels and isinstance(name, str)):
             raise InvalidArgument(
                 f"{type(self).__name__} needs name, a text, and labels, a tuple of one text for "
-                f"each component, got labels={labels!r}"
+                f"each component, got labels={as_given(labels)}"
             )
         columns: object = self.columns
         if self.norm not in {1, 2} or not isinstance(columns, int) or columns < 1:
             raise InvalidArgument(
-                f"{self.name} needs norm 1 or 2 and columns of at least 1, got norm={self.norm!r} "
-                f"and columns={self.columns!r}"
+                f"{self.name} needs norm 1 or 2 and columns of at least 1, got "
+                f"norm={as_given(self.norm)} and columns={as_given(self.columns)}"
             )
         most = MOST_DIMENSIONS[self.norm]
         if self.dimension > most:
@@ -313,10 +313,12 @@ class Sensitivities(ABC):
                 f"norm={self.norm} takes up to {most} components, got {self.dimension}"
             )
         if self.rounding is not None and not 0 <= self.rounding < math.inf:
-            raise InvalidArgument(f"rounding must be a number of at least 0, got {self.rounding!r}")
+            raise InvalidArgument(
+                f"rounding must be a number of at least 0, got {as_given(self.rounding)}"
+            )
         if not 2.0**-42 <= self.tolerance <= _LARGEST_TOLERANCE:
             raise InvalidArgument(
-                f"tolerance must be a number from 2^-42 to 0.001, got {self.tolerance!r}"
+                f"tolerance must be a number from 2^-42 to 0.001, got {as_given(self.tolerance)}"
             )
         try:
             ends = Lattice.within(self.range(lo, hi))

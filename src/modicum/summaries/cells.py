@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid
 from modicum.summaries.base import (
@@ -46,7 +46,9 @@ class Cells(Reduction["CellSummary"]):
     def __post_init__(self) -> None:
         steps = zip(self.edges, self.edges[1:], strict=False)
         if not self.edges or self.edges[0] < 0 or any(a >= b for a, b in steps):
-            raise InvalidArgument(f"edges must increase from at least 0, got {self.edges!r}")
+            raise InvalidArgument(
+                f"edges must increase from at least 0, got {as_given(self.edges)}"
+            )
 
     def begin(self, lattice: Lattice | None, *_: object) -> _CellsPass:
         return _CellsPass(self, Quantiser(lattice))

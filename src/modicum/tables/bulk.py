@@ -20,7 +20,7 @@ from typing import Any
 from modicum.charging import PendingCharge, query_text
 from modicum.confidence import check_confidence
 from modicum.counts_file import CountsFile
-from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.errors import InvalidArgument, UnsupportedData, as_given
 from modicum.group_by import key_event
 from modicum.guard import Guard
 from modicum.mechanisms.additive import add_noise
@@ -62,7 +62,7 @@ def count_to(
     need_arrow()
     check_confidence(level, "auto")
     if at_least is not None and (type(at_least) is not int or at_least < 0):
-        raise InvalidArgument(f"at_least must be a whole number, got {at_least!r}")
+        raise InvalidArgument(f"at_least must be a whole number, got {as_given(at_least)}")
     target, source = target_of(path), guard.source
     selection = _selection(source, keys, key_budget)
     kinds = _checked_columns(guard, by, keys)

@@ -20,7 +20,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 from modicum import query as ask
-from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.errors import InvalidArgument, UnsupportedData, as_given
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.group_answers import found_groups, group_by, nothing
@@ -282,23 +282,25 @@ def checked_margins(by: Names, margins: Margins) -> tuple[Names, ...]:
         return (*single, ()) if margins else ()
     if isinstance(margins, str) or not isinstance(margins, Iterable):
         raise InvalidArgument(
-            f"margins must be True, False, or a list such as [('region',), ()], got {margins!r}"
+            f"margins must be True, False, or a list such as [('region',), ()], got "
+            f"{as_given(margins)}"
         )
     found: list[Names] = []
     for margin in margins:
         if isinstance(margin, str) or not isinstance(margin, Iterable):
             raise InvalidArgument(
-                f"each of the margins is a tuple of columns, such as ({margin!r},), got {margin!r}"
+                "each of the margins is a tuple of columns, such as ('region',), got "
+                f"{as_given(margins)}"
             )
         names = tuple(margin)
         if not {*names} <= {*by} or len({*names}) < len(names) or len(names) == len(by):
             raise InvalidArgument(
                 f"a margin keeps some of the columns {list(by)}, each once and not all of them, "
-                f"got {names!r}"
+                f"got {as_given(margins)}"
             )
         found.append(tuple(name for name in by if name in names))
     if len({*found}) < len(found):
-        raise InvalidArgument(f"margins must be different, got {margins!r}")
+        raise InvalidArgument(f"margins must be different, got {as_given(margins)}")
     return tuple(found)
 
 

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 from modicum import query as ask
 from modicum.array_release import ArrayRelease
 from modicum.confidence import Tail
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, MissingKey, as_given
 from modicum.grouped_release import GroupedRelease
-from modicum.privacy.budget import Budget, approx, pure
-from modicum.privacy.event import Event, spent_on
+from modicum.privacy.accountant import total
+from modicum.privacy.budget import Budget, Kind, approx, pure
+from modicum.privacy.event import ApproxDP, Event, event_of, spent_on
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
-from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.answers import AnswerRows, Publishable, sealed
 from modicum.publishing.explanation import Explanation
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.native import native_table
@@ -162,6 +163,14 @@ class Asked(NamedTuple):
         }
         return cls(queries, means, draws, numbers, skipped)
 
+    def cost(self, kind: Kind) -> Budget:
+        """What all of it costs in a currency, by what each part does."""
+        events: list[Event] = [query.event for query in self.queries.values()]
+        events += map(event_of, self.means.values())
+        for keys, counts in self.labels.values():
+            events += [ApproxDP(keys.amount, keys.delta), event_of(counts)]
+        return total(events, kind)
+
     def means_in(self, numbers: Numbers) -> dict[str, Query[Any]]:
         """Ask for the means, in the ranges that were found for the quartiles: these are known.
 
@@ -199,8 +208,10 @@ def _chosen(source: Source, unit: Unit, names: Sequence[str] | None) -> list[str
     owners = {unit.column, unit.order_by}
     if names is None:
         return [name for name in source.names if name not in owners]
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InvalidArgument(f"columns must be a list of names, got {names!r}")
+    named = isinstance(names, Sequence) or type(names).__name__ == "Index"  # columns of pandas
+    listed = named and not isinstance(names, str)
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise InvalidArgument(f"columns must be a list of names, got {as_given(names)}")
     for name in names:
         source.check_counted(name)
         if name in owners:
@@ -229,6 +240,7 @@ def _query(what: str, budget: Budget) -> Query[Any]:
     return ask.quantiles(name, q=_Q, budget=budget)
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Description(Publishable):
     """What was released about the columns of a table, together, for one cost.
@@ -254,6 +266,8 @@ class Description(Publishable):
     >>> found = modicum.describe(table, epsilon=2)
     >>> found.columns, 40 < found.numbers["mean age"].value < 48
     (('age', 'income'), True)
+    >>> [*found], 40 < found["age"]["median"].value < 48
+    (['age', 'income'], True)
     >>> print(str(found).splitlines()[1].split())
     ['column', 'values', 'missing', 'mean', '25', '%', 'median', '75', '%']
     """
@@ -282,6 +296,28 @@ class Description(Publishable):
         found = [each for name, each in self.numbers.items() if name != "rows"]
         return any(each.usable for each in [*found, *self.labels.values()])
 
+    def __getitem__(self, column: str) -> Mapping[str, Number]:
+        """Return the numbers of a column by their names, those of labels by the label.
+
+        A number is a tuple of ``value``, ``lower`` and ``upper``, the 95 % interval, and
+        ``usable``.
+        """
+        if column not in self:
+            raise MissingKey(column, [*self])
+        if column in self.columns:
+            return dict(self._numbers(column))
+        return {str(key): Number.of(each) for key, each in self.labels[column].items()}
+
+    def __contains__(self, column: object) -> bool:
+        return isinstance(column, str) and (column in self.columns or column in self.labels)
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the columns that are described."""
+        return iter((*self.columns, *self.labels))
+
+    def __len__(self) -> int:
+        return len(self.columns) + len(self.labels)
+
     def missing(self, column: str) -> float:
         """Share of the rows that have no value in a column of numbers.
 
@@ -304,7 +340,7 @@ class Description(Publishable):
         if column not in self.columns:
             raise InvalidArgument(
                 f"missing values are counted in columns of numbers, {list(self.columns)}, "
-                f"got {column!r}"
+                f"got {as_given(column)}"
             )
         return self._missing(column).value
 

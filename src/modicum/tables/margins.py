@@ -17,6 +17,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.errors import can_be_key
 from modicum.mechanisms.additive import Noise
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,11 @@ class Layout:
     def places(self, margin: Names) -> Integers:
         """Return of which sum of a margin each cell is a part."""
         return _placed(self, margin)[1]
+
+    def column_of(self, label: object) -> str | None:
+        """Return the column, one of several, that has a label; ``None`` if none has."""
+        one = (name for name in self.by if len(self.by) > 1 and can_be_key(label))
+        return next((name for name in one if (label,) in self.sums((name,))), None)
 
     @property
     def sizes(self) -> tuple[int, ...]:

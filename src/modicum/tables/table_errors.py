@@ -172,3 +172,14 @@ class TableErrorModel:
             lost = upper_quantile(numbers, chances, 0.1 * alpha) * distance / (tail - 1)
             found.append(rounded + lost + excess * room)
         return found[0], found[1]
+
+
+def scaled(ends: Floats, step: float) -> Floats:
+    """Return ends in the unit of the data; no float is larger than the largest one."""
+    with np.errstate(over="ignore"):
+        return np.clip(ends * step, -float_info.max, float_info.max)
+
+
+def share_of(part: float, whole: float) -> float:
+    """Return a share; of a whole that may be nothing it is any."""
+    return min(max(part / whole, 0.0), 1.0) if whole > 0 else float(part > 0)

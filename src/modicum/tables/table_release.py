@@ -7,25 +7,24 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
-from sys import float_info
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from modicum.confidence import Tail, assumed_tail, check_confidence
-from modicum.errors import InvalidArgument, MissingKey
+from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event, with_labels
-from modicum.publishing.answers import DRAWS, AnswerRows
+from modicum.publishing.answers import DRAWS, AnswerRows, sealed
 from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
 from modicum.publishing.text import aligned, note_text
-from modicum.release import Estimate, Record, TranscriptEntry, sealed
+from modicum.release import Estimate, Record, TranscriptEntry
 from modicum.status import Status
 from modicum.tables.margins import Floats, Layout, Names, NoisySums
-from modicum.tables.table_errors import TableErrorModel
+from modicum.tables.table_errors import TableErrorModel, scaled, share_of
 
 _WIDE = 96  # letters of a line of the summary
 _ROWS = 30  # lines of the summary
@@ -104,6 +103,8 @@ class Crosstab(Record):
     >>> found = curator.crosstab("region", "sex", keys=labels, epsilon=1)
     >>> found["S", "f"] + found["S", "m"] == found.margin("region")["S"].value
     True
+    >>> [*found] == [*found.keys], ("S", "f") in found, len(found), sum(found.values()) > 2900
+    (True, True, 4, True)
     >>> 2900 < found.total.value < 3100, list(found.frame(wide=True).columns)
     (True, ['region', 'f', 'm', 'total'])
     """
@@ -135,9 +136,41 @@ class Crosstab(Record):
     def __getitem__(self, key: Hashable) -> float:
         cells: Any = map(_bare, self.error_model.layout.keys)
         values: dict[Hashable, float] = dict(zip(cells, self._plain(self.by), strict=True))
-        if key not in values:
-            raise MissingKey(key, values)
+        if not can_be_key(key) or key not in values:
+            of = self.error_model.layout.column_of(key)
+            one = f"; the sum over the others is margin({of!r})[{as_given(key)}]" if of else ""
+            raise MissingKey(key, values, one)
         return values[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the labels of the cells, which are :attr:`keys`."""
+        return iter(self.keys)
+
+    def __len__(self) -> int:
+        return len(self.error_model.layout.keys)
+
+    def __contains__(self, key: object) -> bool:
+        return can_be_key(key) and key in self.keys
+
+    def items(self) -> Sequence[tuple[Any, float]]:
+        """Return each label of the cells with its number, as of a mapping.
+
+        Returns
+        -------
+        sequence of tuple
+            Label and number, in the order of :attr:`keys`; :meth:`numbers` has the intervals too.
+        """
+        return [(key, each.value) for key, each in self.numbers().items()]
+
+    def values(self) -> Sequence[float]:
+        """Return the numbers of the cells, in the order of :attr:`keys`.
+
+        Returns
+        -------
+        sequence of float
+            As of a mapping.
+        """
+        return [number for _, number in self.items()]
 
     def numbers(
         self, *columns: str, level: float = 0.95, tail: Tail = "auto"
@@ -213,8 +246,13 @@ class Crosstab(Record):
 
     def _sums(self, columns: Sequence[str], level: float = 0.95, tail: Tail = "auto") -> _Sums:
         check_confidence(level, tail)
-        if not {*columns} <= {*self.by} or len({*columns}) < len(columns):
-            raise InvalidArgument(f"the table has the columns {list(self.by)}, got {columns!r}")
+        given: Sequence[object] = columns
+        if not all(isinstance(name, str) and name in self.by for name in given) or len(
+            {*columns}
+        ) < len(columns):
+            raise InvalidArgument(
+                f"the table has the columns {list(self.by)}, got {as_given(columns)}"
+            )
         model = self.error_model
         names = tuple(name for name in self.by if name in columns)
         lower, upper = model.intervals(names, level, assumed_tail(model, level, tail))
@@ -222,8 +260,8 @@ class Crosstab(Record):
         return _Sums(
             model.layout.sums(names),
             [self._value(each) for each in model.adjusted(names)],
-            _scaled(lower, step),
-            _scaled(upper, step),
+            scaled(lower, step),
+            scaled(upper, step),
             [self._value(each) for each in model.released(names)],
         )
 
@@ -541,9 +579,9 @@ class ValueCounts(Crosstab):
         whole = self._labelled((), each, "auto").get((), _NOTHING)
         found = {}
         for key, count in self.numbers(level=each).items():
-            ends = _share(count.lower, whole.upper), _share(count.upper, whole.lower)
-            parts = (_share(count.value, whole.value), *ends)
-            found[key] = TableNumber(*parts, _share(count.unadjusted, whole.unadjusted))
+            ends = share_of(count.lower, whole.upper), share_of(count.upper, whole.lower)
+            parts = (share_of(count.value, whole.value), *ends)
+            found[key] = TableNumber(*parts, share_of(count.unadjusted, whole.unadjusted))
         return found
 
     def frame(self, *, wide: bool = False) -> Any:
@@ -592,17 +630,6 @@ class ValueCounts(Crosstab):
 
 RECORDS: tuple[type, ...] = (Crosstab, Layout, NoisySums, TableErrorModel, ValueCounts)
 """What a ledger may hold of tables."""
-
-
-def _scaled(ends: Floats, step: float) -> Floats:
-    """Return ends in the unit of the data; no float is larger than the largest one."""
-    with np.errstate(over="ignore"):
-        return np.clip(ends * step, -float_info.max, float_info.max)
-
-
-def _share(part: float, whole: float) -> float:
-    """Return a share; of a whole that may be nothing it is any."""
-    return min(max(part / whole, 0.0), 1.0) if whole > 0 else float(part > 0)
 
 
 def _bare(label: tuple[Any, ...]) -> Any:

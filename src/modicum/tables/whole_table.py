@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from modicum import query as ask
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, says_how
 from modicum.privacy.budget import Budget, Number, chosen_budget
 
 if TYPE_CHECKING:
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from modicum.runtime.query import Query
     from modicum.tables.description import Description
     from modicum.tables.table_release import Crosstab, ValueCounts
+
+
+_ELSEWHERE = {
+    "delta": "an (ε, δ) cost is budget=modicum.approx(1, '1e-6')",
+    "where": "rows are chosen by where('age >= 18') of the curator",
+}  # of arguments that others have
 
 
 class WholeTable:
@@ -37,6 +43,7 @@ class WholeTable:
 
         def group_by(self, by: str, *, key_budget: Budget | None = None) -> Any: ...
 
+    @says_how("describe(['age', 'income'], epsilon=1)", **_ELSEWHERE)
     def describe(
         self,
         columns: Sequence[str] | None = None,
@@ -88,7 +95,8 @@ class WholeTable:
         tables = import_module("modicum.tables.description")
         asked = tables.Asked.of(self._guard.source, self._guard.unit, columns, cost)
         if self._guard.key is None:
-            self._guard.accountant.pending(cost, "", None)  # it has to hold all of it
+            whole = asked.cost(self._guard.kind)
+            self._guard.accountant.pending(whole, "", None)  # it has to hold all of it
         numbers = self.release(**asked.queries)
         if means := asked.means_in(numbers):
             numbers = {**numbers, **self._part("means").release(**means)}
@@ -105,6 +113,7 @@ class WholeTable:
         """The same curator, with a key of its own for a part of an answer if there is one."""
         return self if self._guard.key is None else self.idempotent(f"{self._guard.key} ({name})")
 
+    @says_how("crosstab('region', 'sex', keys={'region': [...], ...}, epsilon=1)", **_ELSEWHERE)
     def crosstab(
         self,
         by: str,
@@ -129,7 +138,8 @@ class WholeTable:
         keys : dict or list, optional
             Public labels, from a code book and not from the data: a dict with a list for each
             column, of which all combinations are cells, or a list of tuples, the cells that there
-            can be; of one column, a list. Rows with other labels, or none, are in no number.
+            can be; of one column, a list, or a dict with one. Rows with other labels, or none, are
+            in no number.
         key_budget : Budget, optional
             In place of ``keys``: draw the labels of each column, for this (ε, δ) together, as
             :meth:`group_by` does. All combinations of them are cells.
@@ -194,11 +204,12 @@ class WholeTable:
         )
         return found
 
+    @says_how("value_counts('region', keys=['N', 'S'], epsilon=1)", **_ELSEWHERE)
     def value_counts(
         self,
         column: str,
         *,
-        keys: Iterable[Hashable] | None = None,
+        keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None,
         key_budget: Budget | None = None,
         max_groups: int | None = None,
         epsilon: Number | None = None,
@@ -213,7 +224,7 @@ class WholeTable:
             The column of labels: text, integers, booleans, dates, times or categories.
         keys : list, optional
             Public labels, from a code book and not from the data. Each is counted, even if no row
-            has it.
+            has it. A dict has the list under the name of the column.
         key_budget, max_groups
             As for :meth:`group_by`: draw which labels are shown, frequent ones for sure; and the
             most labels with which one person counts.
@@ -247,6 +258,7 @@ class WholeTable:
         )
         return found
 
+    @says_how("n_distinct('region', epsilon=1)", **_ELSEWHERE)
     def n_distinct(
         self,
         column: str,
@@ -302,6 +314,7 @@ class WholeTable:
         found: Release = tables.n_distinct(self._guard, column, max_groups, cost)
         return found
 
+    @says_how("count_to('counts.parquet', 'page', keys=pages, epsilon=1)", **_ELSEWHERE)
     def count_to(
         self,
         path: str | os.PathLike[str],

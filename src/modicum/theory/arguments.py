@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import Number
 from modicum.theory.statistics import Floats, Mean, Quantile, Statistic
@@ -22,7 +22,8 @@ def chosen(statistic: str | Statistic) -> Statistic:
     if str(statistic) in _NAMED:
         return _NAMED[str(statistic)]
     raise InvalidArgument(
-        f"statistic must be 'mean', 'median', or a statistic of modicum.theory, got {statistic!r}"
+        f"statistic must be 'mean', 'median', or a statistic of modicum.theory, got "
+        f"{as_given(statistic)}"
     )
 
 
@@ -45,7 +46,7 @@ def positive(x: Number, name: str) -> Fraction:
     """Read a number above 0 exactly; a float stands for its shortest decimal."""
     value = as_fraction(x, name)
     if value <= 0:
-        raise InvalidArgument(f"{name} must be above 0, got {x!r}")
+        raise InvalidArgument(f"{name} must be above 0, got {as_given(x)}")
     return value
 
 
@@ -54,9 +55,9 @@ def checked_range(within: tuple[float, float], x: Floats) -> tuple[float, float]
     try:
         lo, hi = map(float, within)
     except (TypeError, ValueError):
-        raise InvalidArgument(f"within must be a pair (lo, hi), got {within!r}") from None
+        raise InvalidArgument(f"within must be a pair (lo, hi), got {as_given(within)}") from None
     if not lo <= hi:
-        raise InvalidArgument(f"within must have lo <= hi, got {within!r}")
+        raise InvalidArgument(f"within must have lo <= hi, got {as_given(within)}")
     if x[0] < lo or x[-1] > hi:
-        raise InvalidArgument(f"within must hold every record, got {within!r}")
+        raise InvalidArgument(f"within must hold every record, got {as_given(within)}")
     return lo, hi

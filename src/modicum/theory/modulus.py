@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.rational import as_integer
 from modicum.privacy.budget import Number
 from modicum.theory.arguments import checked_range, chosen, ordered, positive
@@ -157,7 +157,7 @@ def crossing_length(
     if aims.ndim != 1 or not ((aims >= lo) & (aims <= hi)).all():
         raise InvalidArgument("targets must be a one-dimensional array of values inside the range")
     if not np.isfinite([lo, hi]).all():
-        raise InvalidArgument(f"within must be finite for lengths, got {within!r}")
+        raise InvalidArgument(f"within must be finite for lengths, got {as_given(within)}")
     theta = chosen(statistic)
     lengths = [max(theta.length_up(x, t, hi), theta.length_down(x, t, lo)) for t in aims.tolist()]
     return np.array(lengths, dtype=np.int64)
@@ -166,7 +166,9 @@ def crossing_length(
 def _check_neighbours(neighbours: str) -> None:
     """Refuse a metric that has neither of the two names."""
     if neighbours not in get_args(Neighbours):
-        raise InvalidArgument(f"neighbours must be 'add-remove' or 'swap', got {neighbours!r}")
+        raise InvalidArgument(
+            f"neighbours must be 'add-remove' or 'swap', got {as_given(neighbours)}"
+        )
 
 
 def brute_force_modulus(

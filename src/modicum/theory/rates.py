@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.rational import as_fraction, as_integer
 from modicum.privacy.budget import Number
 from modicum.theory.arguments import ordered, positive
@@ -51,7 +51,7 @@ def bounded_mean_error(width: float, n: int, epsilon: Number) -> float:
     """
     size, rate = as_integer(n, "n", 1), float(positive(epsilon, "epsilon"))
     if not 0 <= width < math.inf:
-        raise InvalidArgument(f"width must be finite and at least 0, got {width!r}")
+        raise InvalidArgument(f"width must be finite and at least 0, got {as_given(width)}")
     return 3 * width / (size * rate)
 
 
@@ -82,7 +82,8 @@ def threshold_rank_error(candidates: float, zeta: float, epsilon: Number) -> flo
     """
     if not candidates >= 1 or not 0 < zeta < 1:
         raise InvalidArgument(
-            f"candidates must be at least 1 and zeta in (0, 1), got {candidates!r} and {zeta!r}"
+            f"candidates must be at least 1 and zeta in (0, 1), got {as_given(candidates)} "
+            f"and {as_given(zeta)}"
         )
     return 2 / float(positive(epsilon, "epsilon")) * math.log(candidates / zeta)
 
@@ -210,7 +211,7 @@ def inverse_sensitivity_tail(steps: int, epsilon: Number, *, candidates: float) 
     True
     """
     if not candidates > 0:
-        raise InvalidArgument(f"candidates must be above 0, got {candidates!r}")
+        raise InvalidArgument(f"candidates must be above 0, got {as_given(candidates)}")
     k, rate = as_integer(steps, "steps", 0), float(positive(epsilon, "epsilon"))
     return min(1.0, candidates * math.exp(-k * rate / 2))
 
@@ -388,7 +389,7 @@ def best_moment(moments: Mapping[float, float], *, n: int, epsilon: Number) -> f
     for order, value in moments.items():
         _order(order, least=2)
         if not value >= 0:
-            raise InvalidArgument(f"moments must be numbers of at least 0, got {value!r}")
+            raise InvalidArgument(f"moments must be numbers of at least 0, got {as_given(value)}")
     total = as_integer(n, "n", 1) * float(positive(epsilon, "epsilon"))
     return min(moments, key=lambda k: _privacy_term(k, moments[k], total))
 
@@ -400,5 +401,5 @@ def _privacy_term(k: float, moment: float, total: float) -> float:
 def _order(k: float, least: int = 1) -> float:
     order = float(as_fraction(k, "k"))
     if order < least:
-        raise InvalidArgument(f"k must be at least {least}, got {k!r}")
+        raise InvalidArgument(f"k must be at least {least}, got {as_given(k)}")
     return order

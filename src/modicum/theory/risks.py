@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.rational import as_integer
 from modicum.privacy.budget import Number
 from modicum.theory.arguments import checked_range, chosen, ordered, positive
@@ -156,7 +156,7 @@ def _removals(epsilon: Number) -> int:
     """
     value = positive(epsilon, "epsilon")
     if value > 1:
-        raise InvalidArgument(f"epsilon must be at most 1 for this risk, got {epsilon!r}")
+        raise InvalidArgument(f"epsilon must be at most 1 for this risk, got {as_given(epsilon)}")
     return math.floor(1 / value)
 
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, as_given
 from modicum.exact.rational import as_fraction, as_integer
 from modicum.privacy.budget import Number
 
@@ -454,10 +454,12 @@ class Quantile(Statistic):
     def __post_init__(self) -> None:
         q = as_fraction(self.q, "q")
         if not 0 < q < 1:
-            raise InvalidArgument(f"q must lie strictly between 0 and 1, got {self.q!r}")
+            raise InvalidArgument(f"q must lie strictly between 0 and 1, got {as_given(self.q)}")
         object.__setattr__(self, "q", q.limit_denominator(_DENOMINATOR))
         if not 0 < self.share < 1:
-            raise InvalidArgument(f"q must be at least 1e-9 away from 0 and 1, got {self.q!r}")
+            raise InvalidArgument(
+                f"q must be at least 1e-9 away from 0 and 1, got {as_given(self.q)}"
+            )
 
     @property
     def share(self) -> Fraction:
@@ -547,7 +549,7 @@ class Location(_MEstimator):
     def __post_init__(self) -> None:
         p = as_fraction(self.p, "p")
         if p <= 1:
-            raise InvalidArgument(f"p must be above 1, got {self.p!r}")
+            raise InvalidArgument(f"p must be above 1, got {as_given(self.p)}")
         object.__setattr__(self, "p", float(p))
 
     @property

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from modicum.errors import InvalidArgument, KeyReusedError, LedgerCorrupt
+from modicum.errors import InvalidArgument, KeyReusedError, LedgerCorrupt, as_given
 from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.ledger.store import Db
 from modicum.privacy.unit import Unit
@@ -259,7 +259,7 @@ def checked_name(name: object, what: str) -> str:
     if isinstance(name, str) and name.strip() and name.isprintable() and len(name) <= _LONGEST:
         return name
     raise InvalidArgument(
-        f"{what} must be printable text of up to {_LONGEST} letters, got {name!r}"
+        f"{what} must be printable text of up to {_LONGEST} letters, got {as_given(name)}"
     )
 
 

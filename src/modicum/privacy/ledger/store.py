@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from modicum.errors import InvalidArgument, LedgerError
+from modicum.errors import InvalidArgument, LedgerError, as_given
 
 _HELP = (
     "a ledger is sqlite:///FILE (four slashes for an absolute path) or "
@@ -57,10 +57,10 @@ class Address:
             path, _, query = rest.partition("?")
             options = _options(query)
             if not path.startswith("/") or len(path) < 2:
-                raise InvalidArgument(f"{_HELP}, got {url!r}")
+                raise InvalidArgument(f"{_HELP}, got {as_given(url)}")
             read_only = _mode(options)
             if options:
-                raise InvalidArgument(f"of a file only ?mode=ro can be asked, got {url!r}")
+                raise InvalidArgument(f"of a file only ?mode=ro can be asked, got {as_given(url)}")
             return cls("sqlite", unquote(path[1:]), read_only, None, None, None, None, {})
         if scheme not in _SERVER:
             raise InvalidArgument(f"{_HELP}, got {_harmless(scheme + '://...')}")
@@ -115,7 +115,7 @@ def _options(query: str) -> dict[str, str]:
 def _mode(options: dict[str, str]) -> bool:
     mode = options.pop("mode", "rw")
     if mode not in {"ro", "rw"}:
-        raise InvalidArgument(f"mode must be ro or rw, got {mode!r}")
+        raise InvalidArgument(f"mode must be ro or rw, got {as_given(mode)}")
     return mode == "ro"
 
 
