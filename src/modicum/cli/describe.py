@@ -18,6 +18,7 @@ from modicum.cli.options import (
 )
 from modicum.cli.publishing import add_publishing, chosen_publication
 from modicum.cli.tasks import words_of
+from modicum.cli.wording import on_the_command_line
 from modicum.errors import InvalidArgument
 
 
@@ -56,5 +57,5 @@ def _answer(arguments: argparse.Namespace) -> Output:
     elif arguments.html:
         text = found.to_html()
     else:
-        text = found.explain() if arguments.explain else str(found)
+        text = found.explain() if arguments.explain else on_the_command_line(str(found), ())
     return publication.output(found, text, usable=found.usable)

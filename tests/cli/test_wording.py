@@ -1,0 +1,59 @@
+"""Errors on the command line speak of options, and not of arguments in Python."""
+
+from pathlib import Path
+
+import pytest
+
+from modicum.cli import main
+from modicum.cli.wording import on_the_command_line
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("people.csv")
+    path.write_text("age\n" + "41\n" * 2000)
+    Path("a.html").write_text("x")
+    ledger = "sqlite:///budget.db"
+    assert main(["ledger", "create", "p", "--epsilon", "9", "--ledger", ledger]) == 0
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "unsaid"),
+    [
+        (["histogram", "people.csv", "age", "--epsilon", "1"], "--edges, or --bins", "bins="),
+        (
+            ["mean", "people.csv", "age", "--rho", "1", "--ledger=sqlite:///budget.db"]
+            + ["--account", "p"],
+            "use --epsilon, or charge an account that was made with --rho",
+            "curator",
+        ),
+        (["plan", "mean", "--sd", "1"], "or --rho), --n and --error give exactly two", "n="),
+        (
+            ["mean", "people.csv", "age", "--epsilon", "1", "--report", "a.html"],
+            "--overwrite replaces it",
+            "True",
+        ),
+    ],
+)
+def test_errors_name_options(people: Path, capsys, words, said, unsaid) -> None:
+    capsys.readouterr()
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert unsaid not in told
+
+
+def test_a_description_names_options(people: Path, capsys) -> None:
+    assert main(["describe", "people.csv", "--epsilon", "9"]) == 0
+    told = capsys.readouterr().out
+    assert "--json has the 95 % interval of every number" in told
+    assert "frame()" not in told
+
+
+def test_texts_of_the_user_stay() -> None:
+    options = {"--n", "--age"}
+    for text in ("'age=3' is no name", "`n=5`", "x>=3", "f(n=3)", "2n=3", "age == 3"):
+        assert on_the_command_line(text, options) == text
+    assert on_the_command_line("columns=['a'] (--columns A)", options) == "--columns A"
