@@ -24,8 +24,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["histogram", "people.csv", "age", "--epsilon", "1"], "--edges, or --bins", "bins="),
         (
-            ["mean", "people.csv", "age", "--rho", "1", "--ledger=sqlite:///budget.db"]
-            + ["--account", "p"],
+            [*"mean people.csv age --rho 1 --ledger sqlite:///budget.db --account p".split()],
             "use --epsilon, or charge an account that was made with --rho",
             "curator",
         ),

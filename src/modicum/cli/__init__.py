@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from modicum.cli import check, completion, describe, ledger, report, run, statistics, tables
-from modicum.cli.options import Output, Parser
+from modicum.cli.options import Output, Parser, actions_of
 from modicum.cli.tasks import by_task, words_of
 from modicum.cli.wording import on_the_command_line
 from modicum.errors import InvalidArgument, ModicumError
@@ -85,7 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ModicumError, OSError) as error:
-        said = on_the_command_line(str(error), _options(_parser()))
+        known = {option for action in actions_of(_parser()) for option in action.option_strings}
+        said = on_the_command_line(str(error), known)
         print("modicum: error:", _line(said), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -116,15 +117,6 @@ def _line(message: str) -> str:
 @functools.cache
 def _parser() -> Parser:
     return _made()
-
-
-def _options(parser: argparse.ArgumentParser) -> set[str]:
-    """All options of all verbs."""
-    found = set(parser._option_string_actions)
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            found |= {each for verb in action.choices.values() for each in _options(verb)}
-    return found
 
 
 def _made() -> Parser:

@@ -13,6 +13,8 @@ from modicum.cli.options import (
     charged_curator,
     chosen_cost,
     chosen_unit,
+    columns_of,
+    names_of,
     opened,
     viewed,
 )
@@ -51,7 +53,8 @@ def _answer(arguments: argparse.Namespace) -> Output:
     source, unit = opened(arguments), chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
     curator, _ = charged_curator(arguments, source, unit if said else None, cost)
-    found = viewed(curator, arguments).describe(arguments.column or None, budget=cost)
+    columns = columns_of(arguments.column, names_of(arguments, source))
+    found = viewed(curator, arguments).describe(columns or None, budget=cost)
     if arguments.json:
         text = found.to_json()
     elif arguments.html:
