@@ -159,7 +159,7 @@ def test_nothing_is_proposed_for_what_is_like_nothing(
 
 
 def test_each_verb_stands_once_in_a_list(capsys: pytest.CaptureFixture[str]) -> None:
-    told = refusal(capsys, "meen")
+    told = refusal(capsys, "qqq")
     names = told.partition("(choose from ")[2].partition(")")[0].split(", ")
     assert len({name.replace("_", "-") for name in names}) == len(names) > 20
     assert main(["--help"]) == 0

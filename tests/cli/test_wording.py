@@ -8,14 +8,16 @@ from modicum.cli import main
 from modicum.cli.wording import on_the_command_line
 
 
+LEDGER = "--ledger=sqlite:///budget.db"
+
+
 @pytest.fixture
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     path = Path("people.csv")
     path.write_text("age\n" + "41\n" * 2000)
     Path("a.html").write_text("x")
-    ledger = "sqlite:///budget.db"
-    assert main(["ledger", "create", "p", "--epsilon", "9", "--ledger", ledger]) == 0
+    assert main(["ledger", "create", "p", "--epsilon", "9", LEDGER]) == 0
     return path
 
 
@@ -24,7 +26,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["histogram", "people.csv", "age", "--epsilon", "1"], "--edges, or --bins", "bins="),
         (
-            [*"mean people.csv age --rho 1 --ledger sqlite:///budget.db --account p".split()],
+            [*("mean", "people.csv", "age"), *("--rho", "1"), "--account", "p", LEDGER],
             "use --epsilon, or charge an account that was made with --rho",
             "curator",
         ),
@@ -42,6 +44,15 @@ def test_errors_name_options(people: Path, capsys, words, said, unsaid) -> None:
     told = capsys.readouterr().err
     assert said in told
     assert unsaid not in told
+
+
+def test_a_guess_stands_alone(capsys) -> None:
+    assert main(["average", "people.csv", "age", "--epsilon", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "did you mean 'mean'?" in told
+    assert "choose from" not in told
+    assert main(["qqq", "people.csv"]) == 2
+    assert "choose from mean, sum" in capsys.readouterr().err
 
 
 def test_a_description_names_options(people: Path, capsys) -> None:

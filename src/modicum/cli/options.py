@@ -109,11 +109,8 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(each) for each in action.choices]
-            raise argparse.ArgumentError(
-                action,
-                f"invalid choice: {value!r}{did_you_mean(str(value), known)} (choose from "
-                f"{', '.join(known)})",
-            )
+            meant = did_you_mean(str(value), known) or f" (choose from {', '.join(known)})"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{meant}")
 
 
 def actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
