@@ -27,6 +27,7 @@ from modicum.runtime.run import row_costs
 from modicum.sources.base import Source
 from modicum.sources.groups import check_groups
 from modicum.sources.persons import check_unit
+from modicum.plural import number_of
 from modicum.sources.reader import check_column
 from modicum.sources.view import View
 from modicum.sources.viewed import view_of
@@ -42,6 +43,11 @@ class QuestionCost:
     question: Question
     cost: Budget
     charged: Budget
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether nothing is left to be charged."""
+        return not self.due.amount and not self.due.delta
 
     @property
     def due(self) -> Budget:
@@ -103,7 +109,8 @@ class QuestionCosts:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.file}: {len(self.costs)} questions can be asked; the check charges nothing"
+            f"{self.file}: {number_of(len(self.costs), 'question')} can be asked; the check charges "
+            "nothing"
         ]
         rows = [
             (each.question.name, each.question.about, str(each.cost), _charged(each))

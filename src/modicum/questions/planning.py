@@ -13,6 +13,7 @@ from modicum.errors import InvalidArgument, ModicumError
 from modicum.plan.shapes import three_digits
 from modicum.plan.statistics import plan_of
 from modicum.plan.summary import Plan
+from modicum.plural import number_of
 from modicum.privacy.budget import APPROX_KIND, Budget
 from modicum.privacy.event import event_of
 from modicum.questions.costs import aligned
@@ -125,7 +126,7 @@ class QuestionPlans:
         total = " and ".join(map(str, self.totals))
         return "\n".join(
             [
-                f"plan of {self.file}: {len(self.plans)} questions; nothing is read or spent",
+                f"plan of {self.file}: {number_of(len(self.plans), 'question')}; nothing is read or spent",
                 *aligned(rows),
                 f"  total {total}",
             ]
