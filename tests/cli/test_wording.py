@@ -7,7 +7,6 @@ import pytest
 from modicum.cli import main
 from modicum.cli.wording import on_the_command_line
 
-
 LEDGER = "--ledger=sqlite:///budget.db"
 
 

@@ -282,7 +282,7 @@ def test_the_command_line(tmp_path: Path, capsys, monkeypatch) -> None:
     assert "survey.toml, account: it is missing" in capsys.readouterr().err
     monkeypatch.setenv("MODICUM_ACCOUNT", "people")
     assert main([*words, "--check"]) == 0
-    assert "1 questions can be asked; the check charges nothing" in capsys.readouterr().out
+    assert "1 question can be asked; the check charges nothing" in capsys.readouterr().out
     assert main([*words, "--check", "--json"]) == 2
     assert main([*words, "--check", "--plan"]) == 2
     assert main([*words, "--account", "none"]) == 2

@@ -357,7 +357,7 @@ def test_it_is_charged_before_anything_is_drawn(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"epsilon": 1}, "give one of keys="),
+        ({"epsilon": 1}, "give one of --keys-file"),
         ({"epsilon": 1, "keys": PAGES, "key_budget": KEY_BUDGET}, "give one of keys="),
         ({"keys": PAGES}, "epsilon"),
         ({"epsilon": 99, "keys": PAGES}, "only"),

@@ -11,6 +11,7 @@ _PHRASES = {
         "charge an account that was made with --epsilon and --delta"
     ),
     "epsilon=, rho= or budget=": "--epsilon, with or without --delta, or --rho",
+    "give one of keys=, a table": "give one of --keys-file, a table",
     "key_budget=modicum.approx(...)": "--key-epsilon and --key-delta",
     "give either edges, or bins": "give either --edges, or --bins",
     "by group_by(...).count or `modicum": "by `modicum",

@@ -15,6 +15,7 @@ from typing import Any
 from modicum.charging import cost_of, fitted
 from modicum.errors import BudgetExceeded, InvalidArgument, ModicumError
 from modicum.group_by import checked_keys, key_event
+from modicum.plural import number_of
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import ApproxDP, Event, event_of
 from modicum.privacy.ledger.book import Ledger
@@ -27,7 +28,6 @@ from modicum.runtime.run import row_costs
 from modicum.sources.base import Source
 from modicum.sources.groups import check_groups
 from modicum.sources.persons import check_unit
-from modicum.plural import number_of
 from modicum.sources.reader import check_column
 from modicum.sources.view import View
 from modicum.sources.viewed import view_of
@@ -108,10 +108,8 @@ class QuestionCosts:
         return _sum((each.due for each in self.costs), self.account.budget.kind)
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.file}: {number_of(len(self.costs), 'question')} can be asked; the check charges "
-            "nothing"
-        ]
+        asked = number_of(len(self.costs), "question")
+        lines = [f"{self.file}: {asked} can be asked; the check charges nothing"]
         rows = [
             (each.question.name, each.question.about, str(each.cost), _charged(each))
             for each in self.costs

@@ -124,9 +124,10 @@ class QuestionPlans:
             cost = str(each.question.cost) + ("" if keys is None else f" and {keys} for keys")
             rows.append((each.question.name, each.question.about, cost, each.words))
         total = " and ".join(map(str, self.totals))
+        asked = number_of(len(self.plans), "question")
         return "\n".join(
             [
-                f"plan of {self.file}: {number_of(len(self.plans), 'question')}; nothing is read or spent",
+                f"plan of {self.file}: {asked}; nothing is read or spent",
                 *aligned(rows),
                 f"  total {total}",
             ]
