@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import modicum as mo
 from modicum.cli import main
 from modicum.cli.wording import on_the_command_line
 
@@ -15,6 +17,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     path = Path("people.csv")
     path.write_text("age\n" + "41\n" * 2000)
+    pd.DataFrame({"age": [41.0] * 2000, "region": "North"}).to_parquet("typed.parquet")
     Path("a.html").write_text("x")
     assert main(["ledger", "create", "p", "--epsilon", "9", LEDGER]) == 0
     return path
@@ -59,6 +62,13 @@ def test_a_description_names_options(people: Path, capsys) -> None:
     told = capsys.readouterr().out
     assert "--json has the 95 % interval of every number" in told
     assert "frame()" not in told
+    assert main(["describe", "typed.parquet", "--epsilon", "9"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "not described: region. Columns of labels need an (ε, δ) budget, such as" in told
+    assert "such as --epsilon 2 --delta 1e-6" in told
+    assert "budget=" not in told
+    typed = mo.Curator("typed.parquet", budget=mo.pure(9)).describe(epsilon=9)
+    assert "such as budget=modicum.approx(2, '1e-6')" in " ".join(str(typed).split())
 
 
 def test_texts_of_the_user_stay() -> None:

@@ -290,7 +290,7 @@ def test_the_command_line(tmp_path: Path, capsys, monkeypatch) -> None:
     assert mo.Ledger(url).account("people").spent == mo.pure(9) - mo.pure(9)
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
     out, err = capsys.readouterr()
-    assert err.startswith("[1/1] a: mean of pay: ")
+    assert err.startswith("[1/1] a: answered")
     assert "1 of 1 answered" in out
     assert main([*words, "--out", str(tmp_path / "out"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(

@@ -12,6 +12,7 @@ _PHRASES = {
     ),
     "epsilon=, rho= or budget=": "--epsilon, with or without --delta, or --rho",
     "give one of keys=, a table": "give one of --keys-file, a table",
+    "budget=modicum.approx(2, '1e-6')": "--epsilon 2 --delta 1e-6",
     "key_budget=modicum.approx(...)": "--key-epsilon and --key-delta",
     "give either edges, or bins": "give either --edges, or --bins",
     "by group_by(...).count or `modicum": "by `modicum",
@@ -37,8 +38,8 @@ def on_the_command_line(text: str, options: Collection[str]) -> str:
     >>> on_the_command_line("max_rows= is needed", known)
     '--max-rows is needed'
     """
-    for phrase, said in _PHRASES.items():
-        text = text.replace(phrase, said)
+    for phrase, said in _PHRASES.items():  # lines may break in one
+        text = re.sub(r"\s+".join(map(re.escape, phrase.split())), said, text)
     text = _BOTH.sub(r"\1", text)
 
     def option(found: re.Match[str]) -> str:

@@ -72,7 +72,10 @@ def test_nothing_is_said_to_a_log_or_of_a_free_ledger(url, tmp_path, monkeypatch
     monkeypatch.setattr(sys, "stderr", terminal)
     assert main(["ledger", "show", "--ledger", url]) == 0
     assert terminal.getvalue() == ""
-    assert not any(isinstance(each, threading.Timer) for each in threading.enumerate())
+    timers = [each for each in threading.enumerate() if isinstance(each, threading.Timer)]
+    for each in timers:  # they end when they are cancelled, and not after a minute
+        each.join(10)
+    assert not any(each.is_alive() for each in timers)
 
 
 def test_files_and_folders_that_are_no_ledger(tmp_path) -> None:
@@ -80,5 +83,5 @@ def test_files_and_folders_that_are_no_ledger(tmp_path) -> None:
     path.write_bytes(b"no data base at all" * 100)
     with pytest.raises(mo.LedgerError, match="is no ledger, or damaged"):
         mo.Ledger(f"sqlite:///{path}").accounts()
-    with pytest.raises(mo.InvalidArgument, match="there is no folder '.*nodir'"):
+    with pytest.raises(mo.InvalidArgument, match=r"there is no folder '.*nodir'"):
         mo.Ledger.create(f"sqlite:///{tmp_path}/nodir/budget.db")
