@@ -71,6 +71,13 @@ def test_a_description_names_options(people: Path, capsys) -> None:
     assert "such as budget=modicum.approx(2, '1e-6')" in " ".join(str(typed).split())
 
 
+def test_a_file_of_questions_has_fields(people: Path, capsys) -> None:
+    question = '[[question]]\nname = "a"\nstatistic = "mean"\ncolumn = "age"\nepsilon = 1\n'
+    Path("a.toml").write_text(f'{question}method = "bounded"\n')
+    assert main(["run", "a.toml", "--plan"]) == 2
+    assert "needs within=" in capsys.readouterr().err
+
+
 def test_texts_of_the_user_stay() -> None:
     options = {"--n", "--age"}
     for text in ("'age=3' is no name", "`n=5`", "x>=3", "f(n=3)", "2n=3", "age == 3"):

@@ -70,11 +70,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         reads the output.
     """
     codecs.register_error("modicum", _spelled)
+    given = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="modicum")
     try:
-        arguments = _parser().parse_args(_words(sys.argv[1:] if argv is None else argv))
+        arguments = _parser().parse_args(_words(given))
         output: Output = arguments.answer(arguments)
         print(output.text, flush=True)
         if output.failed:
@@ -85,8 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ModicumError, OSError) as error:
-        known = {option for action in actions_of(_parser()) for option in action.option_strings}
-        said = on_the_command_line(str(error), known)
+        said = str(error)
+        if given[:1] != ["run"]:  # a file of questions has fields
+            known = {option for action in actions_of(_parser()) for option in action.option_strings}
+            said = on_the_command_line(said, known)
         print("modicum: error:", _line(said), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
