@@ -181,6 +181,7 @@ def test_codes_that_may_stand_for_missing_values(tmp_path, capsys, kind) -> None
             "spend": [0.5 * i for i in range(980)] + [99] * 20,  # among the others
             "change": [-i for i in range(980)] + [-99] * 20,  # others are below zero
             "old": ages + [99] + [30] * 19,  # once
+            "text": [str(age) for age in ages] + ["999"] * 20,
         }
     )
     path = tmp_path / f"codes.{kind}"
@@ -193,6 +194,7 @@ def test_codes_that_may_stand_for_missing_values(tmp_path, capsys, kind) -> None
     assert advice["score"] == ['--where "score >= 0 and score < 98"']
     assert [advice[name] for name in ("spend", "change", "old")] == [[], [], []]
     assert rows["age"][4:7] == ["30", "999", "30 in 2.5 %; 31 in 2.5 %"]
+    assert any("--where" in line for line in advice["text"]) is (kind == "csv")
     condition = shlex.split(advice["score"][0])[1]
     argv = ["count", str(path), "--where", condition, "--epsilon", "1000"]
     assert main(argv) == 0

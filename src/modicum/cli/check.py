@@ -60,7 +60,11 @@ _FREQUENT, _SHARE = 2, 0.01  # values that are shown, if each has this share of 
 
 
 class _Column(NamedTuple):
-    """What a column holds; ``write`` has lines, each with what it is for."""
+    """What a column holds.
+
+    ``write`` has lines, each with what it is for. A condition can compare numbers of a CSV file
+    and of columns of numbers, and not those in text of a file with types.
+    """
 
     name: str
     holds: str
@@ -69,6 +73,7 @@ class _Column(NamedTuple):
     kinds: Sequence[tuple[str, int]]
     values: NumberCounts
     write: Sequence[tuple[str, str]]
+    comparable: bool = True
 
 
 def add_to(verbs: Any) -> None:
@@ -155,6 +160,7 @@ def _of_text(name: str, holds: str, counts: PatternCounts, source: Source) -> _C
         counts.patterns.most_common(),
         counts.values,
         _advice(counts, name, numbers),
+        comparable=numbers is not None,
     )
 
 
@@ -260,7 +266,7 @@ def _listed(words: Sequence[str]) -> str:
 
 def _left_out(column: _Column, rows: int) -> tuple[str, str] | None:
     """What is said of numbers that look like codes, and the condition that leaves them out."""
-    codes = column.values.codes()
+    codes = column.values.codes() if column.comparable else []
     if not codes:
         return None
     name = column.name
