@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from modicum.plural import number_of
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import sealed
@@ -99,7 +100,7 @@ class CountsFile:
     def _heading(self) -> str:
         of = "rows" if self.counts is None else f"rows ({self.counts} for each key)"
         by = ", ".join(self.by)
-        return f"counts of {of} by {by}: {self.rows:,} keys in {Path(self.path).name}"
+        return f"counts of {of} by {by}: {number_of(self.rows, 'key')} in {Path(self.path).name}"
 
     def _said(self) -> Iterator[tuple[str, str]]:
         yield f"{100 * self.level:g} % interval", f"±{self.half_width:,} for each count"
@@ -159,7 +160,7 @@ class CountsFile:
         return self.summary()
 
     def __repr__(self) -> str:
-        return f"CountsFile({self.path!r}, {self.rows} keys)"
+        return f"CountsFile({self.path!r}, {number_of(self.rows, 'key')})"
 
     def _repr_html_(self) -> str:
         return card(self._heading, facts(self._said()))

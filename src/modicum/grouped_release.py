@@ -13,6 +13,7 @@ from modicum.array_release import ArrayRelease, written_end, written_label
 from modicum.confidence import Tail, check_confidence
 from modicum.difference import Difference
 from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
+from modicum.plural import number_of
 from modicum.privacy.event import Event, with_labels
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
@@ -176,7 +177,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
         lost = sum(not release.usable for release in self.releases.values())
         lines = [
-            f"{self.statistic} of {of} by {self._by}: {len(self)} group{'s' * (len(self) != 1)}"
+            f"{self.statistic} of {of} by {self._by}: {number_of(len(self), 'group')}"
             + (f", {lost if self.usable else 'all'} without a usable answer" if lost else "")
         ]
         for key, *numbers, ends in rows:

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from modicum.confidence import Tail
 from modicum.errors import MissingKey, can_be_key
+from modicum.plural import number_of
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, spent_on
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
@@ -101,7 +102,7 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
         shared = common_terms(terms)
         shared.pop("interval_simultaneous", None)
         return AnswerRows(
-            f"{len(self)} answers",
+            number_of(len(self), "answer"),
             {"name": names, "answer": words},
             values,
             lower,

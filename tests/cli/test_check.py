@@ -2,6 +2,7 @@
 
 import argparse
 import datetime as dt
+import json
 import re
 import shlex
 
@@ -11,6 +12,7 @@ import pytest
 
 from modicum.cli import main
 from modicum.cli.options import add_csv, opened
+from modicum.sources.examined import NumberCounts
 
 SECRET = "Xylophon"
 COLUMNS = {
@@ -22,6 +24,8 @@ COLUMNS = {
     "space": ["1 234", "12", "12 345 678", "5"],
     "swiss": ["1'234", "12", "12’345’678.5", "5"],
     "money": ["$5", "$6.50", "-$ 1", ""],
+    "euro": ["5,50 €", "1.234,5 EUR", "€ 7", ""],
+    "mixed": ["$5", "$6.50", "1,234.5", "1e3"],
     "share": ["5%", "6 %", "7.5%", "n/a"],
     "size": ["5 kg", "6kg", "1.5 kg", ""],
     "minus": ["(5)", "(6.5)", "1", "-2"],
@@ -32,22 +36,24 @@ COLUMNS = {
     "none": ["", "", "", ""],
 }
 EXPECTED = {
-    "id": ("numbers", "as it is"),
-    "name": ("text", "--by name"),
-    "german": ("numbers, written otherwise", "--decimal , --thousands ."),
-    "comma": ("numbers, written otherwise", "--decimal ,"),
-    "usual": ("numbers, written otherwise", "--thousands ,"),
-    "space": ("numbers", "--thousands ' '"),
-    "swiss": ("numbers", "--thousands ''\"'\"''"),
-    "money": ("numbers, written otherwise", "polars.col('money')"),
-    "share": ("numbers, written otherwise", "polars.col('share')"),
-    "size": ("numbers, written otherwise", "polars.col('size')"),
-    "minus": ("numbers", "polars.col('minus')"),
-    "day": ("dates", "polars.col('day')"),
-    "tag": ("dates", "polars.col('tag')"),
-    "hour": ("numbers, written otherwise", "polars.col('hour')"),
-    "most": ("numbers", "as it is: other cells are left out"),
-    "none": ("nothing", "as it is"),
+    "id": ("numbers", []),
+    "name": ("text", ["--by name"]),
+    "german": ("numbers, written otherwise", ["--decimal , --thousands ."]),
+    "comma": ("numbers, written otherwise", ["--decimal ,"]),
+    "usual": ("numbers, written otherwise", ["--thousands ,"]),
+    "space": ("numbers", ["--thousands ' '"]),
+    "swiss": ("numbers", ["--thousands ''\"'\"''"]),
+    "money": ("numbers, written otherwise", ["polars.col('money')"]),
+    "euro": ("numbers, written otherwise", ["polars.col('euro')"]),
+    "mixed": ("numbers, written otherwise", ["--thousands ,", "polars.col('mixed')"]),
+    "share": ("numbers, written otherwise", ["polars.col('share')"]),
+    "size": ("numbers, written otherwise", ["polars.col('size')"]),
+    "minus": ("numbers", ["polars.col('minus')"]),
+    "day": ("dates", ["polars.col('day')"]),
+    "tag": ("dates", ["polars.col('tag')"]),
+    "hour": ("numbers, written otherwise", ["polars.col('hour')"]),
+    "most": ("numbers", []),
+    "none": ("nothing", []),
 }
 NUMBERS = {
     "german": [1234.5, 12.5, 1234567, -7],
@@ -56,6 +62,8 @@ NUMBERS = {
     "space": [1234, 12, 12345678, 5],
     "swiss": [1234, 12, 12345678.5, 5],
     "money": [5, 6.5, -1, None],
+    "euro": [5.5, 1234.5, 7, None],
+    "mixed": [5, 6.5, 1234.5, 1000],
     "share": [5, 6, 7.5, None],
     "size": [5, 6, 1.5, None],
     "minus": [-5, -6.5, 1, -2],
@@ -73,26 +81,38 @@ def people(tmp_path):
     return path
 
 
-def checked(capsys, *argv: object) -> tuple[str, dict[str, list[str]]]:
+def checked(capsys, *argv: object) -> tuple[str, dict[str, list[str]], dict[str, list[str]]]:
+    """Return what is printed, the table by column, and what to write by column."""
     assert main(["check", *map(str, argv)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert out.startswith("NOT PRIVATE: ")
-    cells = (re.split(r"\s{2,}", line) for line in out.splitlines())
-    return out, {each[0]: each for each in cells}
+    lines = out.splitlines()
+    rows = {line.split()[0]: re.split(r"\s{2,}", line) for line in lines if "  " in line.strip()}
+    advice: dict[str, list[str]] = {name: [] for name in rows}
+    name = ""
+    for line in lines:
+        if not line.startswith(" ") and "  " not in line:
+            name = line
+        if line.startswith("    "):
+            advice.setdefault(name, []).append(line.strip())
+    return out, rows, advice
 
 
 def test_what_columns_hold(people, capsys) -> None:
-    out, rows = checked(capsys, people)
+    out, rows, advice = checked(capsys, people)
     assert "people.csv: CSV in utf-8, separator ';' (write --separator ';'), 4 rows" in out
-    for name, (kind, advice) in EXPECTED.items():
-        assert (rows[name][1], advice in rows[name][-1]) == (kind, True), name
+    for name, (kind, expected) in EXPECTED.items():
+        assert rows[name][1] == kind, name
+        assert len(advice[name]) == len(expected), name
+        assert all(map(str.startswith, advice[name], expected)), name
     assert rows["name"][2:4] == ["25.0 %", "75.0 %"]
-    assert rows["german"][4] == "thousands points 66.7 %; decimal commas 33.3 %"
+    assert "  no numbers: thousands points 66.7 %; decimal commas 33.3 %" in out
+    assert "  reads currency signs and thousands commas:" in out
     assert rows["usual"][2:4] == ["0 %", "75.0 %"]
+    assert rows["id"][4:6] == ["1", "4"]
     assert SECRET not in out
-    for column in COLUMNS.values():
-        assert not any(cell in out for cell in column if len(cell) > 2)
+    assert max(map(len, (line for line in out.splitlines() if not line.startswith("    ")))) < 130
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -102,7 +122,7 @@ def test_what_is_to_be_written_makes_numbers(people, capsys, tmp_path, name, kin
     if kind == "parquet":
         path = tmp_path / "people.parquet"
         table.collect().write_parquet(path)
-    advice = checked(capsys, path, name)[1][name][-1]
+    advice = checked(capsys, path, name)[2][name][-1]
     if advice.startswith("--"):
         arguments = parsed(path, name, "--separator", ";", *shlex.split(advice))
         found = np.sort(np.concatenate([each[name] for each in opened(arguments).chunks([name])]))
@@ -126,12 +146,13 @@ def test_a_typed_file(tmp_path, capsys) -> None:
     day = dt.date(2024, 1, 31)
     frame = {"x": [1.5, None], "t": ["1", "2"], "c": ["a", "b"], "d": [day, None], "l": [[1], [2]]}
     pl.DataFrame(frame, schema_overrides={"c": pl.Categorical}).write_parquet(path)
-    out, rows = checked(capsys, path)
+    out, rows, advice = checked(capsys, path)
     assert "typed.parquet: Parquet, 2 rows" in out
-    assert rows["x"][2:] == ["50.0 %", "0 %", "as it is"]
-    assert rows["t"][-1] == "polars.col('t').cast(polars.Float64, strict=False)"
-    assert rows["c"][-1].endswith("--by c")
-    assert "epoch" in rows["d"][-1]
+    assert rows["x"][2:] == ["50.0 %", "0 %", "1.5", "1.5"]
+    assert advice["x"] == []
+    assert advice["t"] == ["polars.col('t').cast(polars.Float64, strict=False)"]
+    assert advice["c"] == ["--by c"]
+    assert "epoch" in advice["d"][0]
     assert rows["l"][1].startswith(("list", "large_list"))
     assert rows["l"][2:] == ["100 %"]
 
@@ -147,6 +168,61 @@ def test_what_is_odd_about_a_file(tmp_path, capsys) -> None:
         assert words in checked(capsys, path)[0]
     path.write_text("x,y\n1,2\n")
     assert len(checked(capsys, path)[0].splitlines()) == 5
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_codes_that_may_stand_for_missing_values(tmp_path, capsys, kind) -> None:
+    ages, n = [30 + i % 40 for i in range(980)], 1000
+    table = pl.DataFrame(
+        {
+            "age": ages + [999] * 20,
+            "los days": ages + [-1] * 20,
+            "score": [i % 5 for i in range(940)] + [-9] * 20 + [98] * 20 + [99] * 20,
+            "spend": [0.5 * i for i in range(980)] + [99] * 20,  # among the others
+            "change": [-i for i in range(980)] + [-99] * 20,  # others are below zero
+            "old": ages + [99] + [30] * 19,  # once
+            "text": [str(age) for age in ages] + ["999"] * 20,
+        }
+    )
+    path = tmp_path / f"codes.{kind}"
+    table.write_csv(path) if kind == "csv" else table.write_parquet(path)
+    out, rows, advice = checked(capsys, path)
+    assert "  999 in 2.0 % of the rows: if it stands for a missing value, leave it out:" in out
+    assert advice["age"] == ['--where "age < 999"']
+    assert "--where \"col('los days') >= 0\"" in out
+    assert "  -9, 98 and 99 in 6.0 % of the rows: if they stand for missing values" in out
+    assert advice["score"] == ['--where "score >= 0 and score < 98"']
+    assert [advice[name] for name in ("spend", "change", "old")] == [[], [], []]
+    assert rows["age"][4:7] == ["30", "999", "30 in 2.5 %; 31 in 2.5 %"]
+    assert any("--where" in line for line in advice["text"]) is (kind == "csv")
+    condition = shlex.split(advice["score"][0])[1]
+    argv = ["count", str(path), "--where", condition, "--epsilon", "1000"]
+    assert main(argv) == 0
+    assert capsys.readouterr().out.startswith(f"count of rows: {n - 60}")
+
+
+def test_many_different_values_leave_the_frequent_ones() -> None:
+    counts = NumberCounts()
+    for start in range(0, 400_000, 50_000):
+        counts.add(np.concatenate([np.arange(start, start + 50_000.0), np.full(1000, 7.5)]))
+    (value, times), *_ = counts.frequent(1)
+    assert value == 7.5
+    assert 8000 - counts.total / 32768 <= times <= 8000
+    assert counts.ends == (0.0, 399_999.0)
+
+
+def test_a_check_in_json(tmp_path, capsys) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("age,x\n999,inf\n999,b\n30,\n")
+    assert main(["check", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["warning"].startswith("NOT PRIVATE")
+    assert (found["file"], found["rows"]) == ("a.csv", 3)
+    age, x = found["columns"]
+    assert (age["smallest"], age["largest"]) == (30, 999)
+    assert age["most_frequent"] == [{"value": 999, "times": 2}]
+    assert age["write"][0]["line"] == '--where "age < 999"'
+    assert (x["empty"], x["no_number"], x["kinds"], x["largest"]) == (1, 1, {"words": 1}, "inf")
 
 
 def test_a_column_that_is_not_there(people, capsys) -> None:

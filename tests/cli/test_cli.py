@@ -156,7 +156,7 @@ def test_an_interval_for_the_population_is_bought(
     assert wider["confidence_interval"][1] > wider["interval"][1]
     assert "  population     [" in answer(capsys, *words)
     assert "of the population    [" in answer(capsys, *words, "--level", "0.8")
-    assert "population=True" in refusal(capsys, *words, "--method", "subset")
+    assert "--population" in refusal(capsys, *words, "--method", "subset")
     plan = ["plan", "mean", RANGE, "--n", "1e4", "--sd", "5e4", "--epsilon", "1"]
     assert "squares about the middle" in answer(capsys, *plan, "--population", "--json")
 
@@ -245,7 +245,7 @@ def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> Non
     drawn = json.loads(answer(capsys, *words, "--bins", "2", RANGE))
     assert sum(drawn["values"]) == pytest.approx(sum(cut["values"]), abs=6)
     assert drawn["axes"][0]["left"][1] == pytest.approx(found["values"][1], rel=0.05)
-    assert "either edges, or bins" in refusal(capsys, *words)
+    assert "either --edges, or --bins" in refusal(capsys, *words)
     anywhere = json.loads(answer(capsys, *words, "--bins", "5"))
     assert len(anywhere["values"]) == 5
     assert anywhere["axes"][0]["right"][-1] == "inf"
@@ -320,7 +320,7 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
         (["trimmed-mean", "{}", "income", RANGE, "--epsilon", "1", "--trim", ".5"], "trim is"),
         (["geometric-mean", "{}", "income", "--epsilon", "1"], "--within"),
         (["mean", "{}", "income", "--epsilon", "1", "--step", "1"], "step needs within"),
-        (["mean", "{}", "income", "--epsilon", "1", "--method", "bounded"], "needs within"),
+        (["mean", "{}", "income", "--epsilon", "1", "--method", "bounded"], "needs --within"),
         (["mean", "{}", "income", RANGE], "--epsilon"),
         (["mean", "{}", "income", RANGE, "--epsilon", "0"], "epsilon must be positive"),
         (["mean", "{}", "income", RANGE, "--epsilon", "nan"], "epsilon"),
@@ -492,7 +492,7 @@ def test_keys_may_be_drawn(firms: str, capsys: pytest.CaptureFixture[str]) -> No
         (["--by", "firm", "--keys", "a", "--max-groups", "0"], "whole number"),
         (
             ["--by", "firm", "--keys", "a", "--unit-column", "wage", "--combine", "sum"],
-            "max_groups",
+            "--max-groups 1",
         ),
     ],
 )

@@ -44,6 +44,24 @@ def test_statistics_of_named_columns(people, capsys) -> None:
     assert "population" in capsys.readouterr().out.splitlines()[1]
 
 
+@pytest.mark.parametrize("columns", [["age", "height"], ["age,height"], ["age,", "height"]])
+def test_columns_are_one_word_or_several(people, capsys, columns) -> None:
+    assert main(["covariance", people, *columns, RANGE, "--rho", "1"]) == 0
+    assert "covariance of age, height: 4 numbers" in capsys.readouterr().out
+    assert main(["describe", people, *columns, "--epsilon", "9", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == ["age", "height"]
+    words = ["crosstab", people, *columns, "--with", "a=age", "--keys=1", "--keys=2"]
+    assert main([*words, "--epsilon", "1"]) in {0, 3}
+    assert "of age × height" in capsys.readouterr().out
+
+
+def test_a_name_may_have_a_comma(tmp_path, capsys) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('"a,b",c\n' + "1,2\n" * 500)
+    assert main(["describe", str(path), "a,b", "c", "--epsilon", "9", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == ["a,b", "c"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

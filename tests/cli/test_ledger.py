@@ -45,14 +45,14 @@ def test_a_life_of_a_ledger(run, files, capsys) -> None:
     assert run(*count, "--key", "monday").startswith("count of rows:")
     said = run("ledger", "grant", "people", "--epsilon", "1", "--note", "second year", *at)
     assert said.startswith("people: ε = 0.6 of ε = 2 spent")
-    assert "1 accounts, 4 entries" in run("ledger", "verify", *at)
+    assert "1 account, 4 entries" in run("ledger", "verify", *at)
     copy = files / "copy.jsonl"
     copy.write_text(run("ledger", "export", *at))
     run(*count)
     assert run("ledger", "show", "people", *at).count("charge") == 2
     assert "6 entries" in run("ledger", "verify", "--against", str(copy), *at)
     other = ("--ledger", "sqlite:///c.db")
-    assert "took over 1 accounts" in run("ledger", "import", "copy.jsonl", *other)
+    assert "took over 1 account," in run("ledger", "import", "copy.jsonl", *other)
     newer = files / "newer.jsonl"
     newer.write_text(run("ledger", "export", *at))
     assert "is in the copy and not here" in run(
@@ -144,3 +144,16 @@ def test_no_message_shows_a_password(run, words, secret) -> None:
         hidden = "geheim" if "password=" in url else f":{secret}@"
         assert hidden not in said
         assert said.startswith("modicum: error:")
+
+
+def test_entries_say_what_was_asked(run, tmp_path) -> None:
+    at = ("--ledger", f"sqlite:///{tmp_path}/c.db")
+    table = tmp_path / "people.csv"
+    table.write_text("age,sex\n" + "41,f\n" * 500)
+    run("ledger", "create", "people", "--epsilon", "3", *at)
+    words = ("--epsilon", "1", "--account", "people", *at)
+    run("mean", str(table), "age", "--where", "age > 3", "--key", "first", *words)
+    run("count", str(table), "--by", "sex", "--keys", "f,m", *words)
+    shown = run("ledger", "show", "people", *at)
+    assert "mean of age, where age > 3, key 'first'" in shown
+    assert "count of rows by sex" in shown

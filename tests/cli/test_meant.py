@@ -38,7 +38,7 @@ WRONG = [
     (["completion", "bsh"], "did you mean 'bash'?"),
     (["mean", "{}", *COST], "required: COLUMN: `modicum check FILE` lists the columns"),
     (["mean", "{}", "income", "more", *COST], "arguments: more (see modicum mean --help)"),
-    (["mean-vector", "{}", "age", "income", *COST], "several columns are one word, A,B,..."),
+    (["mean-vector", "{}", "age", *COST, "income"], "name all columns together, as A B or A,B"),
     (["mean-vector", "{}", "age,age", *COST], "got 2 names, 1 of them different"),
     (["quantile", "{}", "income", *COST], "required: --q, such as --q 0.9"),
     (["trimmed-mean", "{}", "income", *COST], "--trim, the share left out on each side"),
@@ -159,7 +159,7 @@ def test_nothing_is_proposed_for_what_is_like_nothing(
 
 
 def test_each_verb_stands_once_in_a_list(capsys: pytest.CaptureFixture[str]) -> None:
-    told = refusal(capsys, "meen")
+    told = refusal(capsys, "qqq")
     names = told.partition("(choose from ")[2].partition(")")[0].split(", ")
     assert len({name.replace("_", "-") for name in names}) == len(names) > 20
     assert main(["--help"]) == 0

@@ -292,7 +292,7 @@ def test_the_command_line(tmp_path: Path, capsys, monkeypatch) -> None:
     assert "survey.toml, account: it is missing" in capsys.readouterr().err
     monkeypatch.setenv("MODICUM_ACCOUNT", "people")
     assert main([*words, "--check"]) == 0
-    assert "1 questions can be asked; the check charges nothing" in capsys.readouterr().out
+    assert "1 question can be asked; the check charges nothing" in capsys.readouterr().out
     assert main([*words, "--check", "--json"]) == 2
     assert main([*words, "--check", "--plan"]) == 2
     assert main([*words, "--account", "none"]) == 2
@@ -300,7 +300,7 @@ def test_the_command_line(tmp_path: Path, capsys, monkeypatch) -> None:
     assert mo.Ledger(url).account("people").spent == mo.pure(9) - mo.pure(9)
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
     out, err = capsys.readouterr()
-    assert err.startswith("[1/1] a: mean of pay: ")
+    assert err.startswith("[1/1] a: answered")
     assert "1 of 1 answered" in out
     assert main([*words, "--out", str(tmp_path / "out"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(

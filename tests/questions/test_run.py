@@ -127,7 +127,12 @@ def test_every_question_is_answered_and_written(folder: Path) -> None:
     assert about["dc:bibliographicCitation"] == "Office, 2026"
     assert done.answers["old"].value == pytest.approx((TABLE.age >= 65).sum(), abs=60)
     assert done.answers["months"].view == ("with month = pay / 12", "with half = month / 2")
-    assert lines[1] == f"[2/5] old: {str(done.answers['old']).splitlines()[0]}"
+    assert lines[1] == "[2/5] old: answered"  # the answer is in what is returned
+    assert "charged before" not in str(done)
+    again = survey.run(ledger=url(folder), progress=lines.append)
+    assert lines[6] == "[2/5] old: answered; it was charged before, and costs nothing now"
+    assert "; 5 of them charged before, which cost nothing now" in str(again).splitlines()[0]
+    assert str(again).splitlines()[1:] == str(done).splitlines()[1:]
     index = json.loads((done.folder / "run.json").read_text("utf-8"))
     assert [each["state"] for each in index["questions"]] == ["answered"] * 5
     assert (index["complete"], index["title"], index["account"]) == (True, "Pay", "people")

@@ -545,7 +545,7 @@ def test_the_command_writes_the_same_file(tmp_path, monkeypatch, capsys) -> None
         ("--by page --complete --epsilon 1 --to c.parquet", "--complete needs --counts"),
         ("--by page --key-epsilon 1 --epsilon 1 --to c.parquet", "go together"),
         ("--by page --keys 1 --epsilon 1 --at-least 3", "need --to"),
-        ("--by page --epsilon 1 --to c.parquet", "give one of keys="),
+        ("--by page --epsilon 1 --to c.parquet", "give one of --keys-file"),
     ],
 )
 def test_the_command_refuses(tmp_path, monkeypatch, capsys, words, said) -> None:

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Sequence
 
 from modicum.cli import check, completion, describe, ledger, report, run, statistics, tables
-from modicum.cli.options import Output, Parser
+from modicum.cli.options import Output, Parser, actions_of
 from modicum.cli.tasks import by_task, words_of
+from modicum.cli.wording import on_the_command_line
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.privacy.ledger.store import without_passwords
 from modicum.version import VERSION
@@ -69,11 +70,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         reads the output.
     """
     codecs.register_error("modicum", _spelled)
+    given = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="modicum")
     try:
-        arguments = _parser().parse_args(_words(sys.argv[1:] if argv is None else argv))
+        arguments = _parser().parse_args(_words(given))
         output: Output = arguments.answer(arguments)
         print(output.text, flush=True)
         if output.failed:
@@ -84,7 +86,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ModicumError, OSError) as error:
-        print("modicum: error:", _line(str(error)), file=sys.stderr)
+        said = str(error)
+        if given[:1] != ["run"]:  # a file of questions has fields
+            known = {option for action in actions_of(_parser()) for option in action.option_strings}
+            said = on_the_command_line(said, known)
+        print("modicum: error:", _line(said), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from keyword import iskeyword
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from modicum.cli.options import TABLE, Output, add_csv, opened
 from modicum.cli.tasks import words_of
+from modicum.plural import number_of
 from modicum.sources.base import Chunk, Source
 from modicum.sources.copied import PROGRAMS
-from modicum.sources.csv import MARKS, CsvFile, Numbers, PatternCounts
+from modicum.sources.csv import MARKS, CsvFile, Numbers
+from modicum.sources.examined import NumberCounts, PatternCounts
 from modicum.sources.progress import watched
 from modicum.sources.types import conversion, is_number, label_kind
 
@@ -38,8 +42,10 @@ def _days(form: str) -> str:
     return f'{day}.str.to_date("{form}", strict=False).dt.epoch("d")'
 
 
+_CURRENCY, _COMMAS = "currency signs", "currency signs, decimal commas"
 _CONVERSIONS = {
-    "currency signs": '.str.replace_all("[^0-9.+-]", "")' + _FLOATS,
+    _CURRENCY: r'.str.replace_all(r"[$€£¥₹,\s]|[A-Z]{3}", "")' + _FLOATS,
+    _COMMAS: r'.str.replace_all(r"[$€£¥₹.\s]|[A-Z]{3}", "").str.replace(",", ".")' + _FLOATS,
     "percent signs": r'.str.replace(r"\s*%", "")' + _FLOATS,
     "brackets around numbers": r'.str.replace(r"\((.*)\)", "-$1")' + _FLOATS,
     "numbers with units": r'.str.extract("^([0-9.+-]+)")' + _FLOATS,
@@ -47,7 +53,27 @@ _CONVERSIONS = {
     "dates, year last": _days("%d-%m-%Y"),
     "times of day": '.str.to_time("%H:%M:%S", strict=False).cast(polars.Int64)',
 }
+_ALSO = {_CURRENCY: ["thousands commas"], _COMMAS: ["thousands points", "decimal commas"]}
 _MISSING = {"blanks", "words for missing values"}
+_NOT_BESIDE = ("dates", "times")  # lines for these lose plain numbers
+_FREQUENT, _SHARE = 2, 0.01  # values that are shown, if each has this share of the rows
+
+
+class _Column(NamedTuple):
+    """What a column holds.
+
+    ``write`` has lines, each with what it is for. A condition can compare numbers of a CSV file
+    and of columns of numbers, and not those in text of a file with types.
+    """
+
+    name: str
+    holds: str
+    empty: int | None
+    others: int
+    kinds: Sequence[tuple[str, int]]
+    values: NumberCounts
+    write: Sequence[tuple[str, str]]
+    comparable: bool = True
 
 
 def add_to(verbs: Any) -> None:
@@ -56,8 +82,9 @@ def add_to(verbs: Any) -> None:
         "check",
         help=words_of("check"),
         description="Tell what each column of a file holds, which cells are not numbers, and what "
-        "to write so that they are. This reads the data and is NOT private: it prints exact shares "
-        "of cells, for the terminal of whoever keeps the file, but no value of a cell.",
+        "to write so that they are; the smallest, largest and most frequent numbers; and codes "
+        "such as 999 that may stand for missing values. This reads the data and is NOT private: it "
+        "prints exact numbers and shares of cells, for the terminal of whoever keeps the file.",
         epilog="example: modicum check people.csv income",
     )
     parser.add_argument(
@@ -67,6 +94,7 @@ def add_to(verbs: Any) -> None:
     )
     parser.add_argument("column", metavar="COLUMN", nargs="?", help="only this one")
     add_csv(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object; not private")
     parser.set_defaults(answer=_answer)
 
 
@@ -80,23 +108,26 @@ def _answer(arguments: argparse.Namespace) -> Output:
     form = Path(arguments.file).suffix.lower()
     scan = f"polars.{_SCANS.get(form, 'scan_parquet')}({path!r})"
     if not isinstance(source, CsvFile):
-        rows, table = _declared(source, names)
+        rows, columns = _declared(source, names)
         facts = [form.removeprefix(".").capitalize()]
     elif form in PROGRAMS:
-        rows, table = _cells(source, names)
+        rows, columns = _cells(source, names)
         facts, scan = [f"{form}, read cell by cell"], "a frame of these cells as text"
     else:
-        rows, table = _cells(source, names)
+        rows, columns = _cells(source, names)
         separator = repr(source.dialect.separator)
         facts = [f"CSV in {source.dialect.encoding}, separator {separator}{written}"]
         facts += source.facts()
         scan = f"polars.scan_csv({path!r}, separator={separator}, infer_schema=False)"
-    lines = [_WARNING, f"{path}: {facts[0]}, {rows:,} rows", *(f"  {each}" for each in facts[1:])]
-    lines += _aligned(table)
-    if any("polars" in row[-1] for row in table):
-        lines.append(
-            f"polars.col... in Python, after `pip install polars`: pass {scan}.with_columns(...)"
-        )
+    if arguments.json:
+        return Output(_as_json(path, facts, rows, columns))
+    lines = [_WARNING, f"{path}: {facts[0]}, {number_of(rows, 'row')}"]
+    lines += [f"  {each}" for each in facts[1:]]
+    lines += _table(columns, rows, "holds" if isinstance(source, CsvFile) else "declared")
+    lines += [line for each in columns for line in _said(each, rows)]
+    if any("polars" in line for line in lines):
+        lines.append("polars.col... is for Python, after `pip install polars`; the table is then")
+        lines.append(f"  {scan}.with_columns(...)")
     return Output("\n".join(lines))
 
 
@@ -111,54 +142,54 @@ def _opened(arguments: argparse.Namespace) -> tuple[Source, str]:
     return source, ""
 
 
-def _cells(source: CsvFile, names: Sequence[str]) -> tuple[int, list[list[str]]]:
+def _cells(source: CsvFile, names: Sequence[str]) -> tuple[int, list[_Column]]:
     counts = {name: PatternCounts(source.numbers) for name in names}
-    rows = 0
-    for chunk in _read(source, [], counts):
-        rows += len(chunk[None])
-    table = [["column", "holds", "empty", "no number", "of these", "write"]]
-    for name, each in counts.items():
-        table.append(
-            [
-                name,
-                _kind(each),
-                _share(each.empty, rows),
-                _share(each.others, rows),
-                _most(each),
-                _advice(each, name, source.numbers),
-            ]
-        )
-    return rows, table
+    rows = sum(len(chunk[None]) for chunk in _read(source, [], counts))
+    return rows, [_of_text(name, _kind(counts[name]), counts[name], source) for name in names]
 
 
-def _declared(source: Source, names: Sequence[str]) -> tuple[int, list[list[str]]]:
+def _of_text(name: str, holds: str, counts: PatternCounts, source: Source) -> _Column:
+    numbers = source.numbers if isinstance(source, CsvFile) else None
+    # Text of a file with types is no number as it stands, whatever it looks like.
+    others = counts.others if numbers is not None else counts.cells - counts.empty
+    return _Column(
+        name,
+        holds,
+        counts.empty,
+        others,
+        counts.patterns.most_common(),
+        counts.values,
+        _advice(counts, name, numbers),
+        comparable=numbers is not None,
+    )
+
+
+def _declared(source: Source, names: Sequence[str]) -> tuple[int, list[_Column]]:
     """Describe columns with types; text is examined like the cells of a CSV file."""
     kinds = {name: source.declared(name) for name in names}
-    floats = [name for name in names if is_number(kinds[name])]
+    floats = {name: NumberCounts() for name in names if is_number(kinds[name])}
     counts = {
         name: PatternCounts(Numbers())
         for name in names
         if label_kind(kinds[name]) in {"text", "labels"}
     }
-    missing = dict.fromkeys(floats, 0)
     rows = 0
-    for chunk in _read(source, floats, counts):
+    for chunk in _read(source, list(floats), counts):
         rows += len(chunk[None])
-        for name in floats:
-            missing[name] += int(np.isnan(chunk[name]).sum())
-    table = [["column", "declared", "empty", "no number", "of these", "write"]]
-    for name in names:
-        row = [name, kinds[name]]
-        if name in missing:
-            row += [_share(missing[name], rows), "0 %", "", "as it is"]
-        elif name in counts:
-            each = counts[name]
-            row += [_share(each.empty, rows), _share(rows - each.empty, rows), _most(each)]
-            row.append(_advice(each, name, None))
+        for name, values in floats.items():
+            values.add(chunk[name])
+    found = []
+    for name, kind in kinds.items():
+        if name in counts:
+            found.append(_of_text(name, kind, counts[name], source))
+        elif name in floats:
+            values = floats[name]
+            found.append(_Column(name, kind, rows - values.total, 0, [], values, []))
         else:
-            row += ["", "100 %", "", conversion("polars", kinds[name], name) or ""]
-        table.append(row)
-    return rows, table
+            line = conversion("polars", kind, name)
+            write = [] if line is None else [("reads it as a number", line)]
+            found.append(_Column(name, kind, None, rows, [], NumberCounts(), write))
+    return rows, found
 
 
 def _read(
@@ -183,31 +214,40 @@ def _kind(counts: PatternCounts) -> str:
     return "text" if most not in _MISSING else "numbers and missing ones"
 
 
-def _most(counts: PatternCounts) -> str:
-    """The commonest kinds of cells that are not numbers."""
-    total = counts.others
-    found = [(name, _share(n, total)) for name, n in counts.patterns.most_common(3)]
-    return "; ".join(name if len(found) == 1 else f"{name} {share}" for name, share in found)
-
-
-def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> str:
+def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> list[tuple[str, str]]:
     """What to write to read cells as numbers that are not yet; ``numbers`` are of a CSV file."""
     patterns = [each for each, _ in counts.patterns.most_common() if each not in _MISSING]
-    column = f"polars.col({name!r})"
-    if not patterns:
-        return column + _FLOATS if numbers is None else "as it is"
-    if patterns[0] in _CONVERSIONS:
-        return column + _CONVERSIONS[patterns[0]]
-    if patterns[0] not in _OPTIONS:
-        if _kind(counts) == "numbers":
-            return column + _FLOATS if numbers is None else "as it is: other cells are left out"
-        return f"it can be counted, or group others: --by {_quoted(name)}"
+    column, kind = f"polars.col({name!r})", _kind(counts)
+    if kind == "text":
+        return [("can be counted, or group others", f"--by {_quoted(name)}")]
+    if {_CURRENCY, _COMMAS} <= set(patterns):  # 5 € has no comma to tell
+        patterns.remove(_COMMAS if "thousands commas" in patterns else _CURRENCY)
+    found = [
+        (each, [*(also for also in _ALSO.get(each, []) if also in patterns)])
+        for each in patterns
+        if each in _CONVERSIONS and (kind != "numbers" or not each.startswith(_NOT_BESIDE))
+    ]
+    lines = []
+    covered = {also for _, others in found for also in others}
+    marks = [each for each in patterns if each in _OPTIONS]
+    if marks and (numbers is not None or not set(marks) <= covered):
+        lines.append((f"reads {_listed(marks)}", _marked(marks, column, numbers)))
+    lines += [
+        (f"reads {_listed([each, *also])}", column + _CONVERSIONS[each]) for each, also in found
+    ]
+    if not lines and numbers is None and kind != "nothing":
+        lines.append(("reads numbers", column + _FLOATS))
+    return lines
+
+
+def _marked(patterns: Sequence[str], column: str, numbers: Numbers | None) -> str:
+    """What reads marks in numbers: options of a CSV file, or Polars."""
     commas = {each for each in _OPTIONS if _OPTIONS[each].get("decimal") == ","}
     if commas & set(patterns):  # then 1,234 is one and a bit in this column
         patterns = [each for each in patterns if each != "thousands commas"]
     chosen: dict[str, str] = {}
     for each in patterns:
-        chosen |= _OPTIONS.get(each, {})
+        chosen |= _OPTIONS[each]
     if numbers is not None:
         return " ".join(f"--{option} {_quoted(mark)}" for option, mark in chosen.items())
     if "thousands" in chosen:
@@ -219,6 +259,113 @@ def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> str:
     return column + _FLOATS
 
 
+def _listed(words: Sequence[str]) -> str:
+    *first, last = (each.replace(", decimal", " and decimal") for each in words)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _left_out(column: _Column, rows: int) -> tuple[str, str] | None:
+    """What is said of numbers that look like codes, and the condition that leaves them out."""
+    codes = column.values.codes() if column.comparable else []
+    if not codes:
+        return None
+    name = column.name
+    if not name.isidentifier() or iskeyword(name):
+        name = f"col({name!r})"
+    above = [value for value, _ in codes if value > 0]
+    parts = [f"{name} >= 0"] * (len(above) < len(codes))
+    if above:
+        parts.append(f"{name} < {_number(min(above))}")
+    condition = " and ".join(parts)
+    plain = re.search(r'["$`\\!]', condition) is None  # in double quotes of a shell
+    line = f'"{condition}"' if plain else shlex.quote(condition)
+    share = _share(sum(times for _, times in codes), rows)
+    values = _listed([_number(value) for value, _ in codes])
+    one = "it stands for a missing value, leave it out"
+    several = "they stand for missing values, leave them out"
+    missing = one if len(codes) == 1 else several
+    return f"{values} in {share} of the rows: if {missing}", f"--where {line}"
+
+
+def _said(column: _Column, rows: int) -> list[str]:
+    """Lines about a column below the table; code stands alone, to be copied."""
+    lines = []
+    if column.kinds:
+        lines.append(f"  no numbers: {_shares(column.kinds)}")
+    for purpose, line in _written(column, rows):
+        lines += [f"  {purpose}:", f"    {line}"]
+    return [column.name, *lines] if lines else []
+
+
+def _written(column: _Column, rows: int) -> list[tuple[str, str]]:
+    codes = _left_out(column, rows)
+    return [*column.write, *([] if codes is None else [codes])]
+
+
+def _shares(kinds: Sequence[tuple[str, int]]) -> str:
+    total = sum(n for _, n in kinds)
+    shown = kinds[:3]
+    if len(kinds) == 1:
+        return kinds[0][0]
+    return "; ".join(f"{name} {_share(n, total)}" for name, n in shown)
+
+
+def _frequent(column: _Column, rows: int) -> list[tuple[float, int]]:
+    return [(value, n) for value, n in column.values.frequent(_FREQUENT) if n >= _SHARE * rows]
+
+
+def _table(columns: Sequence[_Column], rows: int, kind: str) -> list[str]:
+    table = [["column", kind, "empty", "no number", "smallest", "largest", "most frequent"]]
+    for each in columns:
+        ends = each.values.ends
+        frequent = _frequent(each, rows)
+        table.append(
+            [
+                each.name,
+                each.holds,
+                "" if each.empty is None else _share(each.empty, rows),
+                _share(each.others, rows),
+                *(["", ""] if ends is None else map(_number, ends)),
+                "; ".join(f"{_number(value)} in {_share(n, rows)}" for value, n in frequent),
+            ]
+        )
+    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+
+
+def _as_json(path: str, facts: Sequence[str], rows: int, columns: Sequence[_Column]) -> str:
+    found = []
+    for each in columns:
+        ends = each.values.ends or (None, None)
+        frequent = _frequent(each, rows)
+        found.append(
+            {
+                "column": each.name,
+                "holds": each.holds,
+                "empty": each.empty,
+                "no_number": each.others,
+                "kinds": dict(each.kinds),
+                "smallest": _in_json(ends[0]),
+                "largest": _in_json(ends[1]),
+                "most_frequent": [{"value": _in_json(x), "times": n} for x, n in frequent],
+                "write": [{"for": why, "line": line} for why, line in _written(each, rows)],
+            }
+        )
+    said = {"warning": _WARNING, "file": path, "facts": facts, "rows": rows, "columns": found}
+    return json.dumps(said, ensure_ascii=False)
+
+
+def _in_json(value: float | None) -> float | str | None:
+    return value if value is None or math.isfinite(value) else str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}"
+
+
 def _quoted(mark: str) -> str:
     return "tab" if mark == "\t" else shlex.quote(mark)
 
@@ -227,11 +374,3 @@ def _share(part: int, whole: int) -> str:
     if part in {0, whole}:
         return "0 %" if not part else "100 %"
     return f"{min(max(100 * part / whole, 0.1), 99.9):.1f} %"
-
-
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from modicum.cli.options import Output
+from modicum.cli.options import Output, actions_of
 from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 
@@ -43,16 +43,9 @@ def _script(whole: argparse.ArgumentParser, shell: str) -> Output:
     if find_spec("shtab") is None:
         raise InvalidArgument("completion needs shtab: pip install 'modicum[completion]'")
     shtab = import_module("shtab")
-    for action in _actions(whole):
+    for action in actions_of(whole):
+        if isinstance(action.choices, dict):
+            action.help = None  # what is suppressed is not completed
         if action.dest in _FILES and action.choices is None:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     return Output(str(shtab.complete(whole, shell)).rstrip())
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:  # noqa: SLF001 -- argparse tells nobody else
-        yield action
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            action.help = None  # what is suppressed is not completed
-            for each in action.choices.values():
-                yield from _actions(each)

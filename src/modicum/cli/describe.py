@@ -13,11 +13,14 @@ from modicum.cli.options import (
     charged_curator,
     chosen_cost,
     chosen_unit,
+    columns_of,
+    names_of,
     opened,
     viewed,
 )
 from modicum.cli.publishing import add_publishing, chosen_publication
 from modicum.cli.tasks import words_of
+from modicum.cli.wording import on_the_command_line
 from modicum.errors import InvalidArgument
 
 
@@ -50,11 +53,12 @@ def _answer(arguments: argparse.Namespace) -> Output:
     source, unit = opened(arguments), chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
     curator, _ = charged_curator(arguments, source, unit if said else None, cost)
-    found = viewed(curator, arguments).describe(arguments.column or None, budget=cost)
+    columns = columns_of(arguments.column, names_of(arguments, source))
+    found = viewed(curator, arguments).describe(columns or None, budget=cost)
     if arguments.json:
         text = found.to_json()
     elif arguments.html:
         text = found.to_html()
     else:
-        text = found.explain() if arguments.explain else str(found)
+        text = found.explain() if arguments.explain else on_the_command_line(str(found), ())
     return publication.output(found, text, usable=found.usable)

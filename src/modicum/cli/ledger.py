@@ -22,7 +22,7 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import AccountState, LedgerEntry
 from modicum.publishing.files import checked_target, write_whole
-from modicum.publishing.ledger_report import Account, ledger_page
+from modicum.publishing.ledger_report import Account, in_words, ledger_page, request_of
 
 _DESCRIPTION = """\
 Budgets that outlive a process. A ledger is a file or a data base with accounts, one for
@@ -187,7 +187,10 @@ def _fields(state: AccountState) -> dict[str, object]:
 
 def _entry(record: LedgerEntry, state: AccountState) -> str:
     said = {"create": "first grant", "grant": record.body, "release": f"of {record.charge}"}
-    what = said.get(record.action) or (f"key {record.key!r}" if record.key is not None else "")
+    what = said.get(record.action, "")
+    if record.action == "charge":
+        key = "" if record.key is None else f", key {record.key!r}"
+        what = " ".join(in_words(request_of(record)).split()) + key
     amount = "" if record.action == "release" else str(record.units.budget(state.budget.kind))
     return (
         f"  {record.seq:>4}  {record.at}  {record.who:12}  {record.action:8}  {amount}  {what}"

@@ -6,7 +6,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -102,22 +102,35 @@ class Parser(argparse.ArgumentParser):
                     self.error(f"unrecognized argument {option}{meant}")
         found, rest = super().parse_known_args(args, namespace)
         if rest:
-            several = ": several columns are one word, A,B,..." * ("several" in found)
+            several = ": name all columns together, as A B or A,B" * ("several" in found)
             self.error(f"unrecognized arguments: {' '.join(rest)}{several}")
         return found, rest
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(each) for each in action.choices]
-            raise argparse.ArgumentError(
-                action,
-                f"invalid choice: {value!r}{did_you_mean(str(value), known)} (choose from "
-                f"{', '.join(known)})",
-            )
+            meant = did_you_mean(str(value), known) or f" (choose from {', '.join(known)})"
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}{meant}")
+
+
+def actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Return every option and argument of a parser and of its verbs."""
+    for action in parser._actions:  # noqa: SLF001 -- argparse tells nobody else
+        yield action
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for each in action.choices.values():
+                yield from actions_of(each)
+
+
+def columns_of(words: Iterable[str], names: Collection[str] = ()) -> list[str]:
+    """Return columns that are named as ``A B`` or as ``A,B``; a comma may be part of a name."""
+    return [
+        name for word in words for name in ([word] if word in names else word.split(",")) if name
+    ]
 
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
-    """Add FILE and COLUMN (``"?"``: optional, ``"*"``: any number), and the account to charge."""
+    """Add FILE and COLUMN (as ``nargs`` of argparse), and the account to charge."""
     parser.add_argument(
         "file",
         metavar="FILE",
@@ -180,6 +193,11 @@ def viewed(curator: Curator, arguments: argparse.Namespace) -> Curator:
         made = dict(view.columns)
         curator = curator.with_columns(**made) if made else curator.where(str(view.condition))
     return curator
+
+
+def names_of(arguments: argparse.Namespace, source: Source) -> list[str]:
+    """Return the columns that there are: of the table, and made ones."""
+    return [*source.names, *(name for view in chosen_views(arguments) for name, _ in view.columns)]
 
 
 def opened(arguments: argparse.Namespace) -> Source:

@@ -33,6 +33,7 @@ from modicum.cli.options import (
     chosen_cost,
     chosen_unit,
     chosen_views,
+    columns_of,
     drawn_level,
     number,
     opened,
@@ -140,7 +141,8 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
     question, words = statistic.question, _in_words(statistic)
     signature = inspect.signature(question)
     column, parameters = next(iter(signature.parameters)), _options_of(signature)
-    of = "several columns together, named COLUMN,COLUMN,..." if column == "columns" else "a column"
+    several = column == "columns"
+    of = "several columns together, named A B or A,B" if several else "a column"
     of = "the sums of two columns" if "denominator" in signature.parameters else of
     about = ""
     if statistic.name == "count":
@@ -156,7 +158,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         description=f"Release the {words} of {of}: {purpose}. Missing values are dropped.{about}",
         epilog=f"example: modicum {_command(statistic)} {statistic.command}",
     )
-    add_data(parser, column="?" if statistic.name == "count" else None)
+    add_data(parser, column={"count": "?"}.get(statistic.name, "+" if several else None))
     add_views(parser)
     _add_options(parser, statistic, parameters)
     if column == "column":
@@ -168,7 +170,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
     add_publishing(parser)
 
     def asked(arguments: argparse.Namespace, cost: Budget) -> Query[Any]:
-        of = arguments.column.split(",") if column == "columns" else arguments.column
+        of = columns_of(arguments.column) if several else arguments.column
         query: Query[Any] = question(of, budget=cost, **_chosen(arguments, parameters))
         return query
 
@@ -183,7 +185,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         return publication.output(release, _shown(release, arguments), usable=release.usable)
 
     parser.set_defaults(answer=answer)
-    if column == "columns":
+    if several:
         parser.set_defaults(several=True)
 
 

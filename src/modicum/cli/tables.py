@@ -18,6 +18,8 @@ from modicum.cli.options import (
     charged_curator,
     chosen_cost,
     chosen_unit,
+    columns_of,
+    names_of,
     opened,
     viewed,
     whole,
@@ -112,9 +114,10 @@ def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
     if cost is None:
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     columns = arguments.column
-    arguments.by = [columns] if isinstance(columns, str) else columns
     options: dict[str, Any] = {"budget": cost, "max_groups": arguments.max_groups}
     source, unit = opened(arguments), chosen_unit(arguments)
+    one = isinstance(columns, str)
+    arguments.by = [columns] if one else columns_of(columns, names_of(arguments, source))
     if hasattr(arguments, "keys"):
         drawn = arguments.key_epsilon is not None or arguments.key_delta is not None
         if len(arguments.keys or ()) != len(arguments.by) * (not drawn):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from modicum.errors import InvalidArgument, as_given
 from modicum.plan.shapes import three_digits
+from modicum.plural import number_of
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.text import aligned
 
@@ -110,7 +111,7 @@ class PlanCurve(Sequence["Plan"]):
     @property
     def _heading(self) -> str:
         first = self.plans[0]
-        fixed = str(first.budget) if self.varied == "n" else f"{first.n:,} rows"
+        fixed = str(first.budget) if self.varied == "n" else number_of(first.n, "row")
         return f"plans for {first.noun}: {fixed}"
 
     def _cells(self) -> list[list[str]]:

@@ -16,6 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.plan.asked import PlannedQuestion
 from modicum.plan.curve import PlanCurve, checked_values
 from modicum.plan.shapes import Shape, TableShape, three_digits
+from modicum.plural import number_of
 from modicum.privacy.budget import Budget, Number, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
@@ -216,7 +217,7 @@ class Plan:
         about = "".join(f", {words}" for _, _, words in self._chosen())
         if self.shape is not None:
             about += self.shape.words(self.lattice)
-        return f"plan for {self.noun} of {self.n:,} rows{about}"
+        return f"plan for {self.noun} of {number_of(self.n, 'row')}{about}"
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False

@@ -15,6 +15,7 @@ from typing import Any
 from modicum.charging import cost_of, fitted
 from modicum.errors import BudgetExceeded, InvalidArgument, ModicumError
 from modicum.group_by import checked_keys, key_event
+from modicum.plural import number_of
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import ApproxDP, Event, event_of
 from modicum.privacy.ledger.book import Ledger
@@ -42,6 +43,11 @@ class QuestionCost:
     question: Question
     cost: Budget
     charged: Budget
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether nothing is left to be charged."""
+        return not self.due.amount and not self.due.delta
 
     @property
     def due(self) -> Budget:
@@ -102,9 +108,8 @@ class QuestionCosts:
         return _sum((each.due for each in self.costs), self.account.budget.kind)
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.file}: {len(self.costs)} questions can be asked; the check charges nothing"
-        ]
+        asked = number_of(len(self.costs), "question")
+        lines = [f"{self.file}: {asked} can be asked; the check charges nothing"]
         rows = [
             (each.question.name, each.question.about, str(each.cost), _charged(each))
             for each in self.costs

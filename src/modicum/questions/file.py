@@ -154,8 +154,8 @@ class QuestionFile(Questionnaire):
         """
         source, book, name = self._opened(table), _ledger(ledger), self._charged(account)
         folder = self.path.with_name(f"{self.path.stem}-answers") if out is None else Path(out)
-        costs_of(self, source, book, name)
-        return answered(self, source, book, name, folder, progress or (lambda _: None))
+        costs = costs_of(self, source, book, name)
+        return answered(self, source, book, costs, folder, progress or (lambda _: None))
 
 
 def read(path: str | os.PathLike[str]) -> QuestionFile:

@@ -13,6 +13,7 @@ from modicum.errors import InvalidArgument, ModicumError
 from modicum.plan.shapes import three_digits
 from modicum.plan.statistics import plan_of
 from modicum.plan.summary import Plan
+from modicum.plural import number_of
 from modicum.privacy.budget import APPROX_KIND, Budget
 from modicum.privacy.event import event_of
 from modicum.questions.costs import aligned
@@ -123,9 +124,10 @@ class QuestionPlans:
             cost = str(each.question.cost) + ("" if keys is None else f" and {keys} for keys")
             rows.append((each.question.name, each.question.about, cost, each.words))
         total = " and ".join(map(str, self.totals))
+        asked = number_of(len(self.plans), "question")
         return "\n".join(
             [
-                f"plan of {self.file}: {len(self.plans)} questions; nothing is read or spent",
+                f"plan of {self.file}: {asked}; nothing is read or spent",
                 *aligned(rows),
                 f"  total {total}",
             ]

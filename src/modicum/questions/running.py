@@ -20,7 +20,7 @@ from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.store import without_passwords
 from modicum.publishing.files import write_whole
-from modicum.questions.costs import aligned
+from modicum.questions.costs import QuestionCosts, aligned
 from modicum.questions.question import Question
 from modicum.questions.questionnaire import Questionnaire
 from modicum.release import Release
@@ -35,12 +35,23 @@ _INDEX = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What became of a question; ``why`` says it if it has no answer, or no files."""
+    """What became of a question; ``why`` says it if it has no answer, or no files.
+
+    ``paid`` is whether it was charged by an earlier run, and not by this one.
+    """
 
     question: Question
     state: State
     answer: Answer | None = None
     why: str = ""
+    paid: bool = False
+
+    @property
+    def progress(self) -> str:
+        """The state, without the answer."""
+        if self.state != "answered":
+            return self.words
+        return "answered; it was charged before, and costs nothing now" if self.paid else self.state
 
     @property
     def words(self) -> str:
@@ -134,9 +145,11 @@ class QuestionAnswers:
     def __str__(self) -> str:
         there = sum(each.state == "answered" for each in self.askings)
         rows = [(each.question.name, each.words) for each in self.askings]
+        before = sum(each.paid for each in self.askings if each.state == "answered")
+        paid = f"; {before} of them charged before, which cost nothing now" if before else ""
         return "\n".join(
             [
-                f"{self.file.path.name}: {there} of {len(rows)} answered, in {self.folder}",
+                f"{self.file.path.name}: {there} of {len(rows)} answered, in {self.folder}{paid}",
                 *aligned(rows),
             ]
         )
@@ -146,11 +159,12 @@ def answered(
     file: Questionnaire,
     source: Source,
     ledger: Ledger,
-    account: str,
+    costs: QuestionCosts,
     folder: Path,
     progress: Callable[[str], None],
 ) -> QuestionAnswers:
     """Answer all questions, which were checked, and write each answer when it is there."""
+    account = costs.account.name
     found = QuestionAnswers(
         file, account, folder, tuple(Asking(q, "not asked") for q in file.questions)
     )
@@ -158,6 +172,7 @@ def answered(
     curator = Curator(source, ledger=ledger, account=account)
     for place, question in enumerate(file.questions):
         asking, goes_on = _asked(file, curator, folder, question)
+        asking = replace(asking, paid=costs.costs[place].is_paid)
         found = _with_asking(found, place, asking)
         try:
             write_whole({folder / _INDEX: found.to_json() + "\n"})
@@ -166,7 +181,7 @@ def answered(
             if asking.state == "answered":
                 asking = replace(asking, state="not written", why=str(error))
                 found = _with_asking(found, place, asking)
-        progress(f"[{place + 1}/{len(file.questions)}] {question.name}: {asking.words}")
+        progress(f"[{place + 1}/{len(file.questions)}] {question.name}: {asking.progress}")
         if not goes_on:
             break
     return found

@@ -20,23 +20,19 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData, as_given
 from modicum.sources.base import CHUNK, StreamSource, TableBatch
 from modicum.sources.csv_rows import Dialect, is_well_formed, read_rows
-from modicum.sources.labels import LabelValues, label_items
 from modicum.sources.polars import query_batches, query_count, streams
-from modicum.summaries.base import Integers, Sensitive
 
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -293,73 +289,3 @@ def _named(columns: Sequence[str]) -> list[str]:
 
 def _cell(row: Sequence[str], place: int) -> str:
     return row[place] if place < len(row) else ""
-
-
-_NUMBER = r"[+-]?(?:\d[\d.,]*|[.,]\d+)"
-_SIGN = r"(?:[$€£¥₹]|[A-Z]{3})"
-_PATTERNS = {
-    name: re.compile(expression)
-    for name, expression in {
-        "thousands commas": r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?",
-        "decimal commas": r"[+-]?\d*,\d+",
-        "decimal points": r"[+-]?\d*\.\d+",
-        "thousands points": r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*)?",
-        "thousands spaces": r"[+-]?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:\.\d*)?",
-        "thousands spaces, decimal commas": r"[+-]?\d{1,3}(?:[ \u00a0\u202f]\d{3})+,\d*",
-        "thousands apostrophes": r"[+-]?\d{1,3}(?:['\u2019]\d{3})+(?:\.\d*)?",
-        "thousands underscores": r"[+-]?\d{1,3}(?:_\d{3})+(?:\.\d*)?",
-        "currency signs": rf"[+-]?{_SIGN} ?{_NUMBER}|{_NUMBER}[ \u00a0]?{_SIGN}",
-        "percent signs": rf"{_NUMBER}[ \u00a0]?%",
-        "brackets around numbers": rf"\({_NUMBER}\)",
-        "dates, year first": r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?",
-        "dates, year last": r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: .*)?",
-        "times of day": r"\d{1,2}:\d{2}(?::\d{2}.*)?",
-        "numbers with units": rf"{_NUMBER}[ \u00a0]?[^\W\d_]{{1,5}}",
-        "blanks": r"\s+",
-        "words for missing values": (
-            r"(?i:n/?a|#n/a|nan|<na>|-nan|null|\(null\)|none|nil|nat|missing|unknown|\\n|-+|\.|\?)"
-        ),
-        "words with digits": r".*\d.*",
-    }.items()
-}
-
-
-@lru_cache(maxsize=1 << 16)
-def pattern(text: str) -> str:
-    """Return the kind of a text that is not a number.
-
-    Examples
-    --------
-    >>> [pattern(each) for each in ("1,234.5", "12,5", "$ 5", "north")]
-    ['thousands commas', 'decimal commas', 'currency signs', 'words']
-    """
-    bare = text.strip(" \t")
-    return next((name for name, kind in _PATTERNS.items() if kind.fullmatch(bare)), "words")
-
-
-class PatternCounts(Sensitive):
-    """Counts cells by what they hold; it is a coder, so that any reader of labels can feed it."""
-
-    __slots__ = ("_value", "cells", "empty", "patterns")
-    missing: ClassVar[int] = -1
-
-    def __init__(self, numbers: Numbers) -> None:
-        self._value = numbers.reader()
-        self.cells = 0
-        self.empty = 0
-        self.patterns: Counter[str] = Counter()
-
-    def codes(self, values: LabelValues) -> Integers:
-        """Count labels; their codes have no meaning."""
-        items = label_items(values)
-        for item, times in Counter(items).items():
-            self.cells += times
-            if item in {None, ""}:
-                self.empty += times
-            elif np.isnan(self._value(text := str(item))):
-                self.patterns[pattern(text)] += times
-        return np.zeros(len(items), np.int64)
-
-    @property
-    def others(self) -> int:
-        return self.patterns.total()

@@ -134,10 +134,9 @@ def parse(text: str) -> Expression:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        equal = "; equal is ==" * bool(re.search(r"(?<![=!<>])=(?!=)", text))
         raise InvalidArgument(
-            f"{text!r} is not an expression such as \"age >= 18 and region == 'North'\"; a column "
-            f"whose name is not a plain word is written col('its name'){equal}"
+            f"{text!r} is not an expression such as \"age >= 18 and region == 'North'\""
+            f"{_meant(text)}"
         ) from None
     leaves: dict[Leaf, None] = {}
     values = _Parser(text, leaves).number(tree)
@@ -197,7 +196,7 @@ class _Parser:
             found = self._among(node, left, right)
             return _applied(_not, found) if isinstance(op, ast.NotIn) else found
         if type(op) not in _COMPARISONS:
-            raise self._refusal(node, "write == or missing(...) in place of `is`")
+            raise self._refusal(node, f"write == or {_MISSING} in place of `is`")
         if _is_text(left):
             left, right, op = right, left, _TURNED.get(type(op), type(op))()
         if not _is_text(right):
@@ -266,6 +265,8 @@ class _Parser:
             moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             why = "texts are compared by == and in, dates by < too: '2026-01-31'"
+            if _LIKE_A_DATE.fullmatch(node.value):
+                why = "it is no date; write year, month and day as in '2026-01-31'"
             raise self._refusal(node, why) from None
         return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
@@ -274,8 +275,42 @@ class _Parser:
         return InvalidArgument(f"{part!r} in {self._text!r} is not understood: {why}")
 
 
+_MISSING = "missing(column) or not missing(column)"
+_LIKE_A_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*", re.DOTALL)
+_WORD = r"(?!(?:and|or|not|in|is|if|else|null|like|between)\b)[^\W\d]\w*"
+_HINTS = {
+    re.compile(pattern): hint
+    for pattern, hint in {
+        r"(?<![=!<>])=(?!=)": "equal is ==",
+        r"<>": "not equal is !=",
+        r"!(?!=)": "! is written not",
+        r"&&|\|\|": "write and, or in place of &&, ||",
+        r"\b(AND|OR|NOT|IN)\b": "and, or, not and in are written in small letters",
+        r"(?i)\bis\s+(not\s+)?null\b": f"write {_MISSING} in place of IS NULL",
+        r"(?i)\blike\b": (
+            "write contains(column, 'text'), starts_with or ends_with in place of LIKE"
+        ),
+        r"(?i)\bbetween\b": "write 18 <= age <= 65 in place of BETWEEN",
+        r"`": "a column is written without `: its name, or col('its name')",
+    }.items()
+}
+
+
+def _meant(text: str) -> str:
+    """What seems to be meant by the text of no expression, outside of its quotes."""
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)
+    hints = [hint for pattern, hint in _HINTS.items() if pattern.search(bare)]
+    several = re.search(rf"(?i)\b{_WORD}(?: +{_WORD})+", bare)
+    if several is not None:
+        hints.append(f"a column of several words is written col({several[0]!r})")
+    hints = hints or ["a column whose name is not a plain word is written col('its name')"]
+    return "".join(f"; {hint}" for hint in hints)
+
+
 def _why_not(node: ast.AST) -> str:
     match node:
+        case ast.Constant(value=None):
+            return f"write {_MISSING}"
         case ast.Constant(value=str()):
             return "a text is compared with a column, as in region == 'North'"
         case ast.BinOp(op=ast.BitAnd() | ast.BitOr()) | ast.UnaryOp(op=ast.Invert()):

@@ -81,6 +81,20 @@ _LINES["dask"] = {
     for kind, line in _LINES["pandas"].items()
     if kind != "sparse"
 }
+_LINES["parquet"] = _LINES["polars"]
+_MARKS = "[$€£¥₹, ]"  # and no letters: 1e5 is a number
+_STRIPPED = f'.str.replace("{_MARKS}", "", regex=True), errors="coerce")'
+_BARE = {
+    "numpy": "pandas.to_numeric(pandas.Series(x).astype(str)" + _STRIPPED,
+    "pandas": "pandas.to_numeric({0}.astype(str)" + _STRIPPED,
+    "polars": f'{{0}}.str.replace_all("{_MARKS}", "").cast(polars.Float64, strict=False)',
+    "pyarrow": "pandas.to_numeric({0}.to_pandas().astype(str)" + _STRIPPED,
+    "duckdb": f"try_cast(regexp_replace({{0}}, '{_MARKS}', '', 'g') as double)",
+    "spark": f"try_cast(regexp_replace({{0}}, '{_MARKS}', '') AS double)",
+    "ibis": f'{{0}}.re_replace("{_MARKS}", "").try_cast("float64")',
+}
+_BARE["dask"] = _BARE["pandas"].replace("pandas.to_numeric", "dask.dataframe.to_numeric")
+_BARE["parquet"] = _BARE["polars"]
 
 
 def is_number(declared: str) -> bool:
@@ -100,28 +114,50 @@ def check_number(engine: str, declared: str, column: str | None) -> None:
     """Refuse a declared type that is not a number, with the conversion to write."""
     if is_number(declared):
         return
-    line = conversion(engine, declared, column)
+    line, bare = conversion(engine, declared, column), _without_marks(engine, declared, column)
     if line is None:
         advice = "pass numbers: integers, floats of up to 64 bits, decimals or booleans"
+    elif engine == "parquet":
+        advice = (
+            "convert it first, for example in Python: pass "
+            f"polars.scan_parquet(FILE).with_columns({line})"
+        )
     else:
         advice = f"convert it first, for example with {line}"
+    if bare is not None:
+        advice += (
+            "; cells such as '1,234' or '$5' become missing by that, and numbers by "
+            f"{bare}, unless a comma is the decimal point"
+        )
     what = "the data are" if column is None else f"column {column!r} is"
     raise UnsupportedData(f"{what} declared as {declared}, not as numbers; {advice}")
 
 
 def conversion(engine: str, declared: str, column: str | None) -> str | None:
     """Return what to write to convert a column to numbers; None if nothing is known."""
+    line = _LINES.get(engine, {}).get(_kind(declared))
+    return None if line is None else line.replace("{0}", _written(engine, column))
+
+
+def _without_marks(engine: str, declared: str, column: str | None) -> str | None:
+    """Return the conversion of text that also reads currency signs and thousands commas."""
+    line = _BARE.get(engine) if _kind(declared) in {"text", "object"} else None
+    return None if line is None else line.replace("{0}", _written(engine, column))
+
+
+def _kind(declared: str) -> str:
     lower = declared.lower()
-    kind = next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
-    line = _LINES.get(engine, {}).get(kind)
-    if line is None:
-        return None
+    return next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
+
+
+def _written(engine: str, column: str | None) -> str:
+    """Return how code of an engine names a column; without a name it is ``x``."""
     if column is None:
-        return line.format("x")
+        return "x"
     mark = {"duckdb": '"', "spark": "`"}.get(engine)
     if mark is not None:
-        return line.format(mark + column.replace(mark, 2 * mark) + mark)
-    return line.format(f"polars.col({column!r})" if engine == "polars" else f"t[{column!r}]")
+        return mark + column.replace(mark, 2 * mark) + mark
+    return f"polars.col({column!r})" if engine in {"polars", "parquet"} else f"t[{column!r}]"
 
 
 def label_kind(declared: str) -> str | None:

@@ -43,13 +43,15 @@ def check_view(source: Source, view: View, unit: Unit) -> None:
             f"column {view.joint!r} says whose the rows are, and {list(view.joined)} together "
             "would have the same name: rename it"
         )
-    for expression in view.expressions:
-        for leaf in expression.leaves:
-            _check_leaf(source, leaf)
+    for name, made in view.made.items():
+        for leaf in made.leaves:
+            _check_leaf(source, leaf, made.text, name)
+    for leaf in () if view.where is None else view.where.leaves:
+        _check_leaf(source, leaf)
 
 
-def _check_leaf(source: Source, leaf: Leaf) -> None:
-    """Check by the schema that a column can be read as an expression does."""
+def _check_leaf(source: Source, leaf: Leaf, text: str = "", made: str = "") -> None:
+    """Check by the schema that a column can be read as an expression does; ``made`` of a text."""
     name = leaf.name
     if leaf.read == "number" and not source.holds_labels(name):
         source.check_values(name)
@@ -64,7 +66,18 @@ def _check_leaf(source: Source, leaf: Leaf) -> None:
         example = ">= '2026-01-31'" if date else ">= 18"
     declared = source.declared(name)
     what = f"is declared as {declared}" if declared else "has no declared type"
-    raise UnsupportedData(f"column {name!r} {what}: compare it as in {name} {example}")
+    word = name if name.isidentifier() else f"col({name!r})"
+    advice = f"compare it as in {word} {example}"
+    if leaf.read == "time" and kind != "number":
+        advice = (
+            "a date in a CSV file is text, so write the table to Parquet"
+            if not declared
+            else "a date in text is no date, so convert the column first"
+        ) + f"; or compare the begin of the text, as in starts_with({word}, '2026-01')"
+    elif text == word:
+        what += f", and a made column such as {made!r} holds numbers"
+        advice += ", which is 1 or 0"
+    raise UnsupportedData(f"column {name!r} {what}: {advice}")
 
 
 def view_of(source: Source, view: View, unit: Unit) -> Source:

@@ -34,6 +34,7 @@ from modicum.runtime.query import Query
 from modicum.sources.base import Source
 
 QUARTILES = ("25 %", "median", "75 %")
+_LABELS = "labels, which are drawn for an (ε, δ)"
 _Q = ("0.25", "0.5", "0.75")
 _ADVICE = {
     "few_records": "; a larger budget or fewer columns help",
@@ -123,8 +124,7 @@ class Asked(NamedTuple):
         labels = tuple(name for name, kind in kinds.items() if kind == "label")
         skipped = {name: kind for name, kind in kinds.items() if name not in {*numbers, *labels}}
         if labels and not cost.delta:
-            why = "labels, which are drawn for an (ε, δ)"
-            skipped |= dict.fromkeys(labels, why)
+            skipped |= dict.fromkeys(labels, _LABELS)
             labels = ()
         if not numbers and not labels:
             raise InvalidArgument(
@@ -526,7 +526,14 @@ class Description(Publishable):
         apart: dict[str, list[str]] = {}
         for name, why in self.skipped.items():
             apart.setdefault(why, []).append(name)
-        yield from (f"not described ({why}): {', '.join(names)}" for why, names in apart.items())
+        for why, names in apart.items():
+            if why == _LABELS:
+                yield (
+                    f"not described: {', '.join(names)}. Columns of labels need an (ε, δ) budget, "
+                    "such as budget=modicum.approx(2, '1e-6')"
+                )
+            else:
+                yield f"not described ({why}): {', '.join(names)}"
 
     def __str__(self) -> str:
         lines = [self._title]

@@ -15,6 +15,7 @@ from modicum.confidence import Tail, assumed_tail, check_confidence
 from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
+from modicum.plural import number_of
 from modicum.privacy.event import Event, with_labels
 from modicum.publishing.answers import DRAWS, AnswerRows, sealed
 from modicum.publishing.html import card, facts, table, terms_in_words
@@ -437,8 +438,12 @@ class Crosstab(Record):
         return "\n".join([*self._heading(), *self._body(), *ends, *self._terms()])
 
     def _heading(self) -> list[str]:
+        if len(self.by) == 1:
+            first, *lines = self._head(number_of(len(self.keys), "label"))
+            return [f"{self._title} by {self.by[0]}{first.removeprefix(self._title)}", *lines]
         shape = " × ".join(f"{len(self.error_model.layout.sums((name,)))}" for name in self.by)
-        return self._head(f"{len(self.keys):,} cells of {' × '.join(self.by)} ({shape})")
+        cells = number_of(len(self.keys), "cell")
+        return self._head(f"{cells} of {' × '.join(self.by)} ({shape})")
 
     def _body(self) -> list[str]:
         """Lines of the numbers: a wide table if it fits, or a list."""
@@ -505,7 +510,7 @@ class Crosstab(Record):
         return self.to_html()
 
     def __repr__(self) -> str:
-        return f"Crosstab({self.statistic}, {len(self.keys)} cells of {self.by})"
+        return f"Crosstab({self.statistic}, {number_of(len(self.keys), 'cell')} of {self.by})"
 
 
 @sealed

@@ -196,7 +196,7 @@ def test_another_data_base_is_left_alone(path) -> None:
     connection.execute("CREATE TABLE mine (x)")
     connection.commit()
     connection.close()
-    with pytest.raises(mo.LedgerError, match="no ledger of kind"):
+    with pytest.raises(mo.LedgerError, match=r"is no ledger$"):
         Ledger.create(f"sqlite:///{path}")
 
 

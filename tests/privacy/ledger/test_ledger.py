@@ -34,7 +34,7 @@ def test_charges_are_counted_by_every_process_that_opens_it(ledger, url) -> None
     ledger.grant("p", mo.pure("0.5"), note="second year")
     assert other.account("p").remaining == mo.pure("0.5")
     assert [each.action for each in other.entries("p")] == ["create", "charge", "charge", "grant"]
-    assert str(ledger.verify()).startswith("1 accounts, 4 entries (2 charges, 0 releases)")
+    assert str(ledger.verify()).startswith("1 account, 4 entries (2 charges, 0 releases)")
 
 
 def test_ten_tenths_are_one(ledger) -> None:

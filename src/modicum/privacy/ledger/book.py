@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from modicum.errors import AccessDeniedError, BudgetExceeded, InvalidArgument, LedgerCorrupt
+from modicum.plural import number_of
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.ledger.chain import (
     AccountState,
@@ -39,9 +40,11 @@ class Verified:
 
     def __str__(self) -> str:
         return (
-            f"{self.accounts} accounts, {self.entries} entries ({self.charges} charges, "
-            f"{self.releases} releases): every entry matches its hash, follows the one before it, "
-            "and is within the budget; every release has its charge"
+            f"{number_of(self.accounts, 'account')}, "
+            f"{number_of(self.entries, 'entry', 'entries')} "
+            f"({number_of(self.charges, 'charge')}, {number_of(self.releases, 'release')}): "
+            "every entry matches its hash, follows the one before it, and is within the budget; "
+            "every release has its charge"
         )
 
 

@@ -10,6 +10,7 @@ import getpass
 import json
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -136,6 +137,7 @@ def _mount_of(path: str) -> str | None:
 
 _LEAST = (3, 37)  # STRICT tables
 _PATIENCE = 60.0  # seconds to wait for other writers
+_SILENT = 2.0  # seconds of them without a word
 # The journal stays, its head is cleared: half the writes of one that is removed after each commit.
 _JOURNAL = "persist"
 
@@ -144,6 +146,33 @@ _APPEND_ONLY = [
         BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END"""
     for verb in ("UPDATE", "DELETE")
 ]
+
+
+@contextmanager
+def _waiting(address: Address) -> Iterator[None]:
+    """Say on a terminal that another process holds the ledger, once that takes long."""
+    stream = sys.stderr
+    main = threading.current_thread() is threading.main_thread()
+    if not main or stream is None or not stream.isatty():
+        yield
+        return
+
+    def say() -> None:
+        with suppress(OSError, ValueError):
+            print(
+                f"modicum: waiting for another process that holds the ledger {address} "
+                f"(for {_PATIENCE:.0f} s at most)",
+                file=stream,
+                flush=True,
+            )
+
+    timer = threading.Timer(_SILENT, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Connection:
@@ -186,7 +215,12 @@ class SqliteStore:
             with self.transaction(write=False):
                 return
         with self._turn:
-            with self._failures():
+            folder = Path(self.address.path).parent
+            if not folder.is_dir():
+                raise InvalidArgument(
+                    f"there is no folder {str(folder)!r} for the ledger {self.address}: make it"
+                )
+            with self._failures(), _waiting(self.address):
                 self._open = self._connect("rwc")
                 self._place = Place.of(self.address.path)
                 self._make_durable(self._open)
@@ -201,7 +235,7 @@ class SqliteStore:
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Db]:
         with self._turn:
-            with self._failures():
+            with self._failures(), _waiting(self.address):
                 connection = self._ready()
             with self._begun(connection, write=write) as db:
                 self._settle(db, write=write)
@@ -209,8 +243,9 @@ class SqliteStore:
 
     @contextmanager
     def _begun(self, connection: sqlite3.Connection, *, write: bool) -> Iterator[Db]:
-        with self._failures():
+        with self._failures(), _waiting(self.address):
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            connection.execute("PRAGMA schema_version").fetchall()  # takes the lock of a reader
         try:
             with self._failures():
                 yield _Connection(connection)
@@ -220,7 +255,7 @@ class SqliteStore:
             if isinstance(error, LedgerError):  # the next one looks again where the file is
                 self.close()
             raise
-        with self._failures(committing=write):
+        with self._failures(committing=write), _waiting(self.address):
             connection.execute("COMMIT")
 
     def _settle(self, db: Db, *, write: bool) -> None:
@@ -288,7 +323,8 @@ class SqliteStore:
             schema = self._schema(self._open)
             if schema != SCHEMA:
                 self.close()
-                raise LedgerError(f"{self.address} is no ledger of kind {SCHEMA}, but {schema!r}")
+                kind = "" if schema is None else f" of kind {SCHEMA}, but {schema!r}"
+                raise LedgerError(f"{self.address} is no ledger{kind}")
             if not self.address.read_only:
                 self._open = self._alone(self._open)
         return self._open
@@ -377,6 +413,13 @@ class SqliteStore:
                     f"the ledger {self.address} may only be read here: {error}; nothing was "
                     "written or released"
                 ) from None
-            if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or not name:
+            if name.startswith("SQLITE_NOTADB"):
+                raise LedgerCorrupt(f"{self.address} is no ledger, or damaged: {error}") from None
+            if name.startswith("SQLITE_CORRUPT") or not name:
                 raise LedgerCorrupt(f"the file of {self.address} is damaged: {error}") from None
-            raise failed(self.address, error, committing=committing) from None
+            reason: object = error
+            if name.startswith("SQLITE_BUSY"):
+                reason = (
+                    f"another process held it for {_PATIENCE:g} s: run again when that one is done"
+                )
+            raise failed(self.address, reason, committing=committing) from None
