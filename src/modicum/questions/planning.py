@@ -55,7 +55,7 @@ class NoisePlan:
     --------
     >>> of_cells, total = PlannedNoise("cells", 6, 2.83, 11.0), PlannedNoise("total", 1, 7.0, 27.0)
     >>> NoisePlan((of_cells, total)).words
-    'error 2.83, interval 11 wide, of 6 cells; of margins: total 7'
+    'error 2.83, interval 11 wide, of 6 cells; error of margins: total 7'
     """
 
     noises: tuple[PlannedNoise, ...]
@@ -70,7 +70,7 @@ class NoisePlan:
         if first.numbers > 1:
             said += f", of {first.numbers:,} {first.what}"
         margins = (f"{each.what} {three_digits(each.error)}" for each in others)
-        return f"{said}; of margins: {', '.join(margins)}" if others else said
+        return f"{said}; error of margins: {', '.join(margins)}" if others else said
 
     def to_json(self) -> str:
         """Write it as one JSON object (``schema: modicum.noise-plan/1``)."""
@@ -110,7 +110,7 @@ class QuestionPlans:
         Its name.
     plans : tuple of QuestionPlan
         In the order of the file: ``question``, its ``plan``, or in ``why`` the reason that it has
-        none.
+        none. That of a crosstab is the noise of its cells and margins.
 
     Examples
     --------
@@ -260,11 +260,12 @@ def _noise_of_cells(question: Question, unit: Unit) -> NoisePlan:
 
 
 def _noise_of_labels(question: Question, unit: Unit) -> NoisePlan:
-    (column,) = question.columns or ()
+    (column,), query = question.columns or (), question.query
+    assert query is not None
     with naming(f"{question.where}, max_groups"):
         labels = bounded_labels(unit, column, question.max_groups)[1]
     with naming(f"{question.where}, epsilon"):
-        law = ErrorOfSum(((noise_of_labels(event_of(question.cost), labels), 1.0, 1),))
+        law = ErrorOfSum(((noise_of_labels(query.event, labels), 1.0, 1),))
     return NoisePlan((PlannedNoise(N_DISTINCT, 1, law.expected_size, 2 * law.bound(_ALPHA)),))
 
 

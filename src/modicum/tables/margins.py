@@ -323,7 +323,8 @@ class ErrorOfSum:
         step = 2 * math.pi / (_PERIOD * sd)
         u: Floats = np.arange(1, _FREQUENCIES + 1, dtype=np.float64) * step
         phi = _transform(self.terms, u)
-        inner = step * (self.variance / 4 + float(((1 - phi) / u**2).sum()))
+        heights = (1 - phi) / u**2  # half of the first is nearly what stands at 0
+        inner = step * float(heights.sum() + heights[0] / 2)
         return 2 / math.pi * (inner + (1 - float(phi.mean())) / float(u[-1]))
 
 
