@@ -212,7 +212,9 @@ def test_the_noise_is_told_before(folder: Path, capsys) -> None:
         ("region", 3),
         ("total", 1),
     ]
-    assert found[0].words.startswith("error 0.851, interval 6 wide, of 6 cells; error of margins: sex 1.")
+    assert found[0].words.startswith(
+        "error 0.851, interval 6 wide, of 6 cells; error of margins: sex 1."
+    )
     assert found[5].words == "error 1.92, interval 12 wide"
     assert main(["run", str(folder / "survey.toml"), "--plan", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)["questions"][0]
