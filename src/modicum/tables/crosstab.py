@@ -170,6 +170,7 @@ class CellDraws:
         every = (layout.by, *layout.margins)
         if not cells:  # no label was drawn
             return (NoisySums(),) * len(every)
+        widest = _widest(layout)
         measured: list[NoisySums] = []
         for margin, part in enumerate(_shares(layout, event, size, self.records)):
             places = layout.places(every[margin]).tolist()
@@ -179,7 +180,7 @@ class CellDraws:
             if not part:
                 measured.append(NoisySums())
                 continue
-            mechanism = _mechanism(layout, event, size, self.records, margin, part, values)
+            mechanism = _mechanism(event, part, size, self.records, widest[margin], values)
             drawn = yield from draw(", ".join(every[margin]) or "total", mechanism)
             measured.append(NoisySums(drawn, mechanism.noise[0]))
         return tuple(measured)
@@ -209,25 +210,24 @@ class CellDraws:
 @functools.lru_cache(maxsize=64)
 def _shares(layout: Layout, event: Event, size: int, records: int) -> tuple[int, ...]:
     """[crosstab.4] Share a cost between the cells and the margins."""
+    widest = _widest(layout)
 
     def variance(margin: int, part: int) -> float:
-        return _mechanism(layout, event, size, records, margin, part).noise[0].variance
+        return _mechanism(event, part, size, records, widest[margin]).noise[0].variance
 
     return shares(layout, variance)
 
 
+def _widest(layout: Layout) -> list[int]:
+    """Return the most cells of one sum, of the cells and of each margin."""
+    return [1, *map(layout.widest, layout.margins)]
+
+
 def _mechanism(
-    layout: Layout,
-    event: Event,
-    size: int,
-    records: int,
-    margin: int,
-    part: int,
-    values: Sequence[int] = (0,),
+    event: Event, part: int, size: int, records: int, widest: int, values: Sequence[int] = (0,)
 ) -> Additive:
-    """Return the noisy sums of a margin for a part of a cost; the cells are number 0."""
+    """Return noisy cells, or sums of a margin, for a part of a cost."""
     share = Share(event.part(Fraction(part, PARTS)))
-    widest = layout.widest(layout.margins[margin - 1]) if margin else 1
     return add_noise_to_sums(values, share, size=size, records=records, widest=widest)
 
 
@@ -241,17 +241,13 @@ def planned_counts(
     """
     layout = _layout(by, keys, checked_margins(by, margins))
     (event,) = row_costs({"answer": query}, replace(unit, groups=1)).values()
-    measured = tuple(
-        NoisySums(
-            (0,) * len(layout.sums(names)),
-            _mechanism(layout, event, 1, unit.groups, margin, part).noise[0] if part else None,
-        )
-        for margin, (names, part) in enumerate(
-            zip((by, *layout.margins), _shares(layout, event, 1, unit.groups), strict=True)
-        )
-    )
-    cells = len(layout.keys)
-    return TableErrorModel(layout, measured, (0.0,) * cells, (0,) * cells, None)
+    parts = _shares(layout, event, 1, unit.groups)
+    measured = []
+    for names, part, widest in zip((by, *layout.margins), parts, _widest(layout), strict=True):
+        noise = _mechanism(event, part, 1, unit.groups, widest).noise[0] if part else None
+        measured.append(NoisySums((0,) * len(layout.sums(names)), noise))
+    nothing_added = (0,) * len(layout.keys)
+    return TableErrorModel(layout, tuple(measured), nothing_added, nothing_added, None)
 
 
 def crosstab(
