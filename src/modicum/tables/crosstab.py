@@ -411,7 +411,7 @@ def _answered(
             query.statistic,
             "least squares",
             query.place,
-            query.lattice,
+            query.lattice if keys or query.ranged else None,  # without cells none is found
             query.budget.part(left),
             steps_for(unit.groups),
             Crosstab,
