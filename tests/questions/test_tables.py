@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import modicum as mo
 from modicum.cli import main
+from tests.sources.test_distributed import Cluster
 
 ROWS, RELEASES = 6000, 120
 RNG = np.random.default_rng(5)
@@ -179,6 +181,13 @@ def test_a_price_that_does_not_fit_asks_nothing(folder: Path) -> None:
         survey.run(ledger=url(folder), account="pure")
     assert charges(folder) == []
     assert not (folder / "survey-answers").exists()
+
+
+def test_rows_that_stay_elsewhere_are_counted_and_not_summed(folder: Path) -> None:
+    source = Cluster([pa.Table.from_pandas(TABLE)])
+    assert read(folder, HEAD + CELLS).cost(source, ledger=url(folder)).due.amount == 1
+    with pytest.raises(mo.UnsupportedData, match="question 'pay', values: the rows of"):
+        read(folder, HEAD + PAY).cost(source, ledger=url(folder))
 
 
 def test_keys_of_one_column_are_those_of_its_list(folder: Path) -> None:

@@ -186,11 +186,11 @@ class Question:
 
     def field_of(self, error: ModicumError) -> str:
         """The field that an error is about: the first that its message names."""
-        fields = [*self.options, "column", "columns"]
-        if self.statistic in WHOLE_TABLE:
-            fields = ["max_groups", "margins", "keys", "within", "step", *fields]
-        found = _named(str(error), fields, "statistic")
-        return "values" if self.statistic == CROSSTAB and found == "column" else found
+        if self.statistic == CROSSTAB:
+            return "values" if "values" in self.options else "statistic"
+        if self.statistic == N_DISTINCT:
+            return _named(str(error), ["max_groups"], "column")
+        return _named(str(error), [*self.options, "column", "columns"], "statistic")
 
 
 def _named(message: str, fields: Sequence[str], otherwise: str) -> str:
