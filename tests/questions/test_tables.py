@@ -10,6 +10,7 @@ import pytest
 
 import modicum as mo
 from modicum.cli import main
+from modicum.privacy.ledger.book import Ledger
 from tests.sources.test_distributed import Cluster
 
 ROWS, RELEASES = 6000, 120
@@ -167,6 +168,31 @@ def test_they_cost_what_was_said_and_once(folder: Path) -> None:
     same = asked.value_counts("region", keys=["N", "S", "E"], epsilon="0.5")
     assert same == first.answers["labels"]
     assert charges(folder) == keys
+
+
+@pytest.mark.parametrize("after", [0, 2, 3, 4, 7])
+def test_a_run_that_ends_after_a_charge_is_continued(folder: Path, monkeypatch, after) -> None:
+    """Labels of two columns and the cells are charged apart; none of it twice."""
+    real, left = Ledger.record, [after]
+
+    def ending(*arguments: object) -> str:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(Ledger, "record", ending)
+    survey = mo.questions.read(folder / "survey.toml")
+    with pytest.raises(KeyboardInterrupt):
+        survey.run(ledger=url(folder))
+    monkeypatch.undo()
+    before = charges(folder)
+    assert len(before) == after + 1
+    assert survey.run(ledger=url(folder)).complete
+    keys = charges(folder)
+    assert len(keys) == len({*keys}) == 9
+    assert keys[: len(before)] == before
+    assert mo.Ledger(url(folder)).account("people").spent <= TOTAL
 
 
 def test_a_price_that_does_not_fit_asks_nothing(folder: Path) -> None:
