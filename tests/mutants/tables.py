@@ -75,9 +75,9 @@ FAULTS = (
     Fault(
         "distinct-labels-of-a-person",
         "A person with many labels pays for one.",
-        "tables/distinct.py:n_distinct",
-        "labels = unit.rows * unit.groups",
-        "labels = 1",
+        "tables/distinct.py:bounded_labels",
+        "return unit, unit.rows * unit.groups",
+        "return unit, 1 * 1",
         _DISTINCT,
     ),
 )

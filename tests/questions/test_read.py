@@ -13,6 +13,9 @@ from modicum.questions import file, question
 HEAD = 'account = "people"\ntable = "people.csv"\n'
 GOOD = '[[question]]\nname = "a"\nstatistic = "mean"\ncolumn = "pay"\nepsilon = 1\n'
 COUNT = '[[question]]\nname = "a"\nstatistic = "count"\nepsilon = 1\n'
+CELLS = COUNT.replace('"count"', '"crosstab"') + "by = ['sex', 'day']\nkeys = [['f', 1]]\n"
+LABELS = COUNT.replace('"count"', '"value_counts"') + "column = 'sex'\nkeys = ['f']\n"
+DISTINCT = COUNT.replace('"count"', '"n_distinct"') + "column = 'sex'\n"
 
 
 def read(tmp_path: Path, text: str) -> mo.questions.QuestionFile:
@@ -59,6 +62,15 @@ def read(tmp_path: Path, text: str) -> mo.questions.QuestionFile:
         (GOOD + "by = 'sex'", "question 'a', keys: give keys, known beforehand"),
         (GOOD + "by = 'sex'\nkeys = ['f']\nkey_epsilon = 1", "question 'a', keys: give keys"),
         (GOOD + "by = 'sex'\nkeys = 'f'", "question 'a', keys: it must be a list"),
+        (
+            GOOD + "by = ['sex', 'day']\nkeys = {sex = ['f']}",
+            "keys: it must have a list for each of",
+        ),
+        (GOOD + "by = 'sex'\nkeys = {age = [1]}", "keys: it must have a list for each of sex, got"),
+        (
+            GOOD + "by = 'sex'\nkeys = {sex = 'fm'}",
+            "keys: it must have a list for each of sex, got",
+        ),
         (GOOD + "by = 'sex'\nkey_epsilon = 1", "question 'a', key_delta: it is missing"),
         (GOOD + "by = 'sex'\nkey_epsilon = 1\nkey_delta = 2", "question 'a', key_epsilon: "),
         (GOOD + "keys = ['f']", "question 'a', keys: it needs by"),
@@ -66,6 +78,29 @@ def read(tmp_path: Path, text: str) -> mo.questions.QuestionFile:
         (COUNT.replace('"count"', '"describe"') + "by = 'x'\nkeys = ['f']", "'a', by: groups are"),
         (COUNT.replace('"count"', '"describe"') + "column = 'x'", "no field 'column', did you"),
         (COUNT.replace('"count"', '"describe"') + "columns = 'x'", "columns: it must be a list"),
+        (CELLS.replace("by = ['sex', 'day']", ""), "question 'a', by: it is missing"),
+        (
+            CELLS.replace("keys", "key"),
+            "question 'a': there is no field 'key', did you mean 'keys'",
+        ),
+        (CELLS + "column = 'pay'", "question 'a': there is no field 'column'"),
+        (
+            CELLS + "margins = 3",
+            "question 'a', margins: it must be true, false, or a list of lists",
+        ),
+        (CELLS + "margins = ['sex']", "question 'a', margins: it must be true, false, or a list"),
+        (CELLS + "margins = [[['sex']]]", "question 'a', margins: it must be true, false, or a"),
+        (CELLS + "margins = [['age']]", "'a', margins: a margin keeps some of the columns"),
+        (CELLS + "within = [0, 1]", "question 'a', within: it needs values, the column to sum"),
+        (CELLS + "values = 3", "question 'a', values: it must be a column name, got 3"),
+        (CELLS + "values = 'pay'\nwithin = [1, 0]", "question 'a', within: within must be"),
+        (CELLS + "values = 'pay'\nstep = 1", "question 'a', step: step needs within"),
+        (COUNT.replace('"count"', '"value_counts"'), "question 'a', column: it is missing"),
+        (LABELS.replace("'sex'", "3"), "question 'a', column: it must be a column name, got 3"),
+        (LABELS + "by = 'sex'", "question 'a': there is no field 'by'"),
+        (LABELS.replace("keys", "key_epsilon = 1 #"), "question 'a', key_delta: it is missing"),
+        (DISTINCT + "keys = ['f']", "question 'a': there is no field 'keys'"),
+        (DISTINCT.replace("'sex'", "['sex']"), "'a', column: it must be a column name, got"),
         (GOOD + "expect = 3", "question 'a', expect: it must be a table"),
         (GOOD + "publish = 3", "question 'a', publish: it must be a table"),
         (GOOD + "publish = { digit = 3 }", "publish: there is no field 'digit', did you mean"),
@@ -104,6 +139,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     assert len(mo.questions.read(tmp_path / "bom.toml").questions) == 1
 
 
+CROSSED = CELLS.replace("'day'", "'pay'").replace(
+    "[['f', 1]]", "{ sex = ['f', 'm'], pay = [1, 2] }"
+)
+MANY = str([*range(500_001)])
 TABLE = pd.DataFrame({"pay": [1.0, 2.0] * 500, "sex": ["f", "m"] * 500, "day": pd.Timestamp(0)})
 
 
@@ -121,9 +160,6 @@ TABLE = pd.DataFrame({"pay": [1.0, 2.0] * 500, "sex": ["f", "m"] * 500, "day": p
         (GOOD + "by = 'sex'\nkeys = []", "question 'a', keys: keys is empty", mo.InvalidArgument),
         (GOOD + "by = 'sex'\nkeys = ['f', 'f']", "'a', keys: keys must be dif", mo.InvalidArgument),
         (GOOD + "by = 'day'\nkeys = ['f']", "question 'a', keys: ", mo.InvalidArgument),
-        (GOOD + "by = ['sex', 'day']\nkeys = {sex = ['f']}", "'a', keys: ", mo.InvalidArgument),
-        (GOOD + "by = 'sex'\nkeys = {day = ['f']}", "'a', keys: a mapping", mo.InvalidArgument),
-        (GOOD + "by = 'sex'\nkeys = {f = 1, m = 2}", "'a', keys: a mapping", mo.InvalidArgument),
         (GOOD + "by = ['sex', 'sex']\nkeys = [['f', 'f']]", "'a', by: ", mo.InvalidArgument),
         (
             GOOD + "by = 'sex'\nkeys=['f']\nmax_groups = 2",
@@ -131,6 +167,19 @@ TABLE = pd.DataFrame({"pay": [1.0, 2.0] * 500, "sex": ["f", "m"] * 500, "day": p
             mo.InvalidArgument,
         ),
         (GOOD.replace("= 1", "= 1e-12"), "'a', epsilon: .* too small", mo.InvalidArgument),
+        (CELLS.replace("'day'", "'dy'"), "'a', by: there is no column 'dy'", mo.MissingColumn),
+        (CELLS, "question 'a', keys: the column 'day' holds moments", mo.InvalidArgument),
+        (CELLS.replace("'day'", "'sex'"), "'a', by: .* must be different", mo.InvalidArgument),
+        (CROSSED + "values = 'pai'", "'a', values: there is no column 'pai'", mo.MissingColumn),
+        (CROSSED + "values = 'sex'", "'a', values: column 'sex' is declared", mo.ModicumError),
+        (CROSSED + "max_groups = 2", "'a', by: max_groups= is for", mo.InvalidArgument),
+        (CROSSED.replace("= 1", "= 1e-12"), "'a', epsilon: .* too small", mo.InvalidArgument),
+        (CROSSED.replace("[1, 2]", MANY), "'a', keys: the labels make 1,000,002", mo.ModicumError),
+        (LABELS.replace("'sex'", "'sx'"), "'a', column: there is no column", mo.MissingColumn),
+        (LABELS.replace("['f']", "['f', 'f']"), "'a', keys: keys must be", mo.InvalidArgument),
+        (DISTINCT.replace("'sex'", "'sx'"), "'a', column: there is no col", mo.MissingColumn),
+        (DISTINCT + "max_groups = 2", "'a', max_groups: max_groups= is", mo.InvalidArgument),
+        (DISTINCT.replace("= 1", "= 1e-12"), "'a', epsilon: .* too small", mo.InvalidArgument),
         (
             COUNT.replace('"count"', '"describe"') + "columns = ['pai']",
             "question 'a', columns: ",

@@ -303,6 +303,18 @@ def test_persons_and_drawn_labels() -> None:
     assert json.loads(nothing.to_json())["tables"][0]["numbers"] == []
 
 
+@pytest.mark.parametrize("within", [None, (0, 10)])
+def test_a_sum_without_cells_can_be_stored(within) -> None:
+    """No label was drawn, so no bounds were found either."""
+    table = pd.DataFrame({"a": [f"x{i}" for i in range(50)], "v": 1.5})
+    found = mo.crosstab(
+        table, "a", key_budget=mo.approx("0.1", "1e-9"), values="v", within=within, epsilon=1
+    )
+    assert found.keys == ()
+    assert from_text(to_text(found)) == found
+    assert type(found).from_json(found.to_json()) == found
+
+
 def test_too_few_values_are_said_to_be_too_few() -> None:
     found = curator_of(table=PEOPLE[:3]).crosstab(
         "region", "sex", keys=CODES, values="cost", epsilon="0.1"

@@ -107,6 +107,22 @@ def test_a_bound_of_a_sum_holds_and_is_close(noise, alpha) -> None:
         assert exact_tail(noise, times, found - 1 - 0.1 * sd) > alpha or found < 1 + 0.1 * sd
 
 
+@pytest.mark.parametrize("noise", [*NOISES[:2], *NOISES[3:]], ids=str)
+def test_an_expected_size_is_that_of_the_masses(noise) -> None:
+    reach = math.ceil(40 * max(noise.variance**0.5, 1))
+    masses = noise.masses(reach)
+    law = masses
+    for times in (1, 2):
+        k = np.arange(len(law)) - len(law) // 2
+        found = ErrorOfSum(((noise, 0.5, times),)).expected_size
+        assert math.isclose(found, 0.5 * float((law * np.abs(k)).sum()), rel_tol=1e-3)
+        law = np.convolve(law, masses)
+
+
+def test_no_noise_has_no_size() -> None:
+    assert ErrorOfSum(()).expected_size == 0.0
+
+
 def test_a_bound_of_unlike_factors_is_that_of_draws() -> None:
     law = ErrorOfSum(((NOISES[1], 0.75, 3), (NOISES[5], 0.125, 4), (NOISES[4], 0.5, 1)))
     entropy, draws = SeededEntropy("unlike factors"), np.zeros(40_000)
@@ -118,6 +134,7 @@ def test_a_bound_of_unlike_factors_is_that_of_draws() -> None:
         assert missed <= alpha * 1.1
         assert missed >= alpha * 0.8
     assert float((np.abs(draws) > 0.7 * law.bound(0.05)).mean()) > 0.1
+    assert math.isclose(law.expected_size, float(np.abs(draws).mean()), rel_tol=0.02)
 
 
 def variance_of(epsilon: Fraction | None = None, rho: Fraction | None = None):

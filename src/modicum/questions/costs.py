@@ -21,7 +21,7 @@ from modicum.privacy.event import ApproxDP, Event, event_of
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import AccountState, checked_name
 from modicum.privacy.unit import Unit
-from modicum.questions.question import Question, naming
+from modicum.questions.question import N_DISTINCT, OF_CELLS, VALUE_COUNTS, Question, naming
 from modicum.questions.questionnaire import Questionnaire
 from modicum.runtime.query import Query
 from modicum.runtime.run import row_costs
@@ -31,7 +31,9 @@ from modicum.sources.persons import check_unit
 from modicum.sources.reader import check_column
 from modicum.sources.view import View
 from modicum.sources.viewed import view_of
+from modicum.tables.crosstab import check_cells, only_counted
 from modicum.tables.description import Asked
+from modicum.tables.distinct import checked_labels
 
 _ROUNDED = Fraction(1, 10**9)  # parts of a description are rounded down to units of a ledger
 
@@ -180,12 +182,18 @@ def _checked(question: Question, source: Source, state: AccountState) -> Budget:
         with naming(f"{where}, epsilon"):
             return _event(question.cost).cost(kind)
     try:
+        if question.statistic == N_DISTINCT:
+            (column,) = question.columns or ()
+            labels = checked_labels(source, unit, column, question.max_groups)[1]
+            unit = Unit(rows=labels)
         query = fitted(question.query, source, kind, unit)
         check_column(source, query.place, query.lattice)
+        if question.statistic in OF_CELLS:
+            only_counted(source, unit, query)
     except ModicumError as error:
         raise type(error)(f"{where}, {question.field_of(error)}: {error}") from None
     keys = _checked_groups(question, source, unit, kind)
-    if question.max_groups is not None:
+    if question.max_groups is not None and question.statistic != N_DISTINCT:
         with naming(f"{where}, max_groups"):
             unit = unit.in_groups(question.max_groups)
     with naming(f"{where}, epsilon"):
@@ -211,13 +219,15 @@ def _checked_groups(question: Question, source: Source, unit: Unit, kind: Kind) 
     by, where = question.by, question.where
     if not by:
         return _sum((), kind)
-    with naming(f"{where}, by"):
+    with naming(f"{where}, {'column' if question.statistic == VALUE_COUNTS else 'by'}"):
         if len(by) > 1:
             source = view_of(source, View(None, (), by), unit)
         kinds = check_groups(source, unit, by, question.max_groups)
     if question.key_budget is None:
         with naming(f"{where}, keys"):
-            checked_keys(question.keys, by, kinds)
+            keys = checked_keys(question.keys, by, kinds)
+            if question.statistic in OF_CELLS:
+                check_cells(len(keys))
         return _sum((), kind)
     with naming(f"{where}, key_epsilon"):
         return key_event(question.key_budget).cost(kind)

@@ -72,7 +72,8 @@ class QuestionFile(Questionnaire):
 
         A question is planned if it has ``expect``: a table with ``n``, the number of rows (of a
         group, if there are groups), ``sd``, their standard deviation, and what else its plan in
-        :mod:`modicum.plan` takes of the data.
+        :mod:`modicum.plan` takes of the data. The noise of a crosstab of given labels, or of a
+        number of labels, needs no ``expect``.
 
         Returns
         -------

@@ -6,22 +6,77 @@ import inspect
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from modicum.errors import InvalidArgument, ModicumError
+from modicum.group_by import checked_keys
 from modicum.plan.shapes import three_digits
 from modicum.plan.statistics import plan_of
 from modicum.plan.summary import Plan
 from modicum.plural import number_of
 from modicum.privacy.budget import APPROX_KIND, Budget
 from modicum.privacy.event import event_of
+from modicum.privacy.unit import Unit, checked_unit
 from modicum.questions.costs import aligned
-from modicum.questions.question import Question, checked_fields
+from modicum.questions.question import (
+    DESCRIBE,
+    N_DISTINCT,
+    WHOLE_TABLE,
+    Question,
+    checked_fields,
+    naming,
+)
 from modicum.questions.questionnaire import Questionnaire
 from modicum.statistics.contents import PLANNED
+from modicum.tables.crosstab import check_cells, planned_counts
+from modicum.tables.distinct import bounded_labels, noise_of_labels
+from modicum.tables.margins import ErrorOfSum
+from modicum.tables.table_release import TOTAL
 
+_ALPHA = 0.05  # of the intervals
 _NOT_EXPECTED = {"epsilon", "rho", "budget", "error", "unit"}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNoise:
+    """The noise of numbers that are alike, the largest if they are not: ``what`` says which."""
+
+    what: str
+    numbers: int
+    error: float
+    interval_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoisePlan:
+    """The noise of all numbers of an answer, which is their only error; the cells come first.
+
+    Examples
+    --------
+    >>> of_cells, total = PlannedNoise("cells", 6, 2.83, 11.0), PlannedNoise("total", 1, 7.0, 27.0)
+    >>> NoisePlan((of_cells, total)).words
+    'error 2.83, interval 11 wide, of 6 cells; error of margins: total 7'
+    """
+
+    noises: tuple[PlannedNoise, ...]
+
+    @property
+    def words(self) -> str:
+        """What to expect."""
+        first, *others = self.noises
+        said = (
+            f"error {three_digits(first.error)}, interval {three_digits(first.interval_width)} wide"
+        )
+        if first.numbers > 1:
+            said += f", of {first.numbers:,} {first.what}"
+        margins = (f"{each.what} {three_digits(each.error)}" for each in others)
+        return f"{said}; error of margins: {', '.join(margins)}" if others else said
+
+    def to_json(self) -> str:
+        """Write it as one JSON object (``schema: modicum.noise-plan/1``)."""
+        noises = [asdict(each) for each in self.noises]
+        return json.dumps({"schema": "modicum.noise-plan/1", "noise": noises})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +84,7 @@ class QuestionPlan:
     """The plan of a question, or in words why there is none."""
 
     question: Question
-    plan: Plan | None
+    plan: Plan | NoisePlan | None
     why: str
 
     @property
@@ -37,6 +92,8 @@ class QuestionPlan:
         """What to expect."""
         if self.plan is None:
             return f"no plan: {self.why}"
+        if isinstance(self.plan, NoisePlan):
+            return self.plan.words
         width = self.plan.interval_width
         wide = f"{three_digits(width)} wide" if math.isfinite(width) else "without a bound"
         rows = f"{self.plan.n:,} rows{' in a group' if self.question.by else ''}"
@@ -54,7 +111,7 @@ class QuestionPlans:
         Its name.
     plans : tuple of QuestionPlan
         In the order of the file: ``question``, its ``plan``, or in ``why`` the reason that it has
-        none.
+        none. That of a crosstab is the noise of its cells and margins.
 
     Examples
     --------
@@ -140,6 +197,8 @@ def planned(file: Questionnaire) -> QuestionPlans:
 
 
 def _plan(file: Questionnaire, question: Question) -> QuestionPlan:
+    if question.statistic in WHOLE_TABLE:
+        return _noise_plan(file, question)
     if question.statistic not in PLANNED:
         return QuestionPlan(question, None, f"there is none for {question.statistic}")
     if question.expect is None:
@@ -154,6 +213,62 @@ def _plan(file: Questionnaire, question: Question) -> QuestionPlan:
         return QuestionPlan(question, planner(**_asked(question, known, expect, file)), "")
     except ModicumError as error:
         raise type(error)(f"{question.where}, expect: {error}") from None
+
+
+def _noise_plan(file: Questionnaire, question: Question) -> QuestionPlan:
+    """Plan a question about a whole table; its noise is its only error where there is a plan."""
+    unit, statistic = checked_unit(file.unit), question.statistic
+    if question.expect is not None and statistic != DESCRIBE:
+        raise InvalidArgument(
+            f"{question.where}, expect: a {statistic} is planned without it: leave it out"
+        )
+    grouped = unit.combine is not None and not unit.whole and question.max_groups is None
+    why = ""
+    if statistic == DESCRIBE:
+        why = "there is none for describe"
+    elif question.max_groups is not None and file.unit is None:
+        why = "the file has no unit, for max_groups"
+    elif statistic == N_DISTINCT:
+        return QuestionPlan(question, _noise_of_labels(question, unit), "")
+    elif question.keys is None:
+        why = "the labels are drawn"
+    elif question.options.get("values") is not None:
+        why = "the bounds of a sum are found"
+    elif unit.whole:
+        why = "in how many cells a person counts, and with how many rows, is found"
+    elif grouped:
+        why = "max_groups is missing"
+    return QuestionPlan(question, None if why else _noise_of_cells(question, unit), why)
+
+
+def _noise_of_cells(question: Question, unit: Unit) -> NoisePlan:
+    by, query, where = question.by, question.query, question.where
+    assert query is not None
+    with naming(f"{where}, keys"):
+        keys = checked_keys(question.keys, by, [None] * len(by))
+        check_cells(len(keys))
+    if question.max_groups is not None:
+        with naming(f"{where}, max_groups"):
+            unit = unit.in_groups(min(unit.in_groups(question.max_groups).groups, len(keys)))
+    with naming(f"{where}, epsilon"):
+        model = planned_counts(by, keys, question.options.get("margins", True), query, unit)
+    noises = []
+    for margin in (by, *model.layout.margins):
+        lower, upper = model.intervals(margin, 1 - _ALPHA, None)
+        what = "cells" if margin == by else ", ".join(margin) or TOTAL
+        errors, width = model.expected_errors(margin), float((upper - lower).max())
+        noises.append(PlannedNoise(what, len(errors), float(errors.max()), width))
+    return NoisePlan(tuple(noises))
+
+
+def _noise_of_labels(question: Question, unit: Unit) -> NoisePlan:
+    (column,), query = question.columns or (), question.query
+    assert query is not None
+    with naming(f"{question.where}, max_groups"):
+        labels = bounded_labels(unit, column, question.max_groups)[1]
+    with naming(f"{question.where}, epsilon"):
+        law = ErrorOfSum(((noise_of_labels(query.event, labels), 1.0, 1),))
+    return NoisePlan((PlannedNoise(N_DISTINCT, 1, law.expected_size, 2 * law.bound(_ALPHA)),))
 
 
 def _asked(

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from modicum import query as ask
 from modicum.confidence import check_confidence
+from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.group_by import key_event
 from modicum.privacy.budget import Budget, approx, pure, zcdp
@@ -22,13 +24,18 @@ from modicum.sources.view import View
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.spec import find_statistic
 from modicum.summaries.base import Columns
+from modicum.tables.crosstab import checked_margins
 
-DESCRIBE = "describe"
+DESCRIBE, CROSSTAB, VALUE_COUNTS, N_DISTINCT = "describe", "crosstab", "value_counts", "n_distinct"
+WHOLE_TABLE = (DESCRIBE, CROSSTAB, VALUE_COUNTS, N_DISTINCT)
+OF_CELLS = (CROSSTAB, VALUE_COUNTS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,59}")
 _COST = ("epsilon", "rho", "delta")
 _GROUPS = ("by", "keys", "key_epsilon", "key_delta", "max_groups")
 _FIELDS = ("name", "statistic", "where", "with", *_GROUPS, *_COST, "publish", "expect")
 _ELSEWHERE = ("column", "columns", "epsilon", "rho", "budget")
+_NOT_OWN = {"by", "more", "keys", "key_budget", "max_groups", *_ELSEWHERE}
+_WITHOUT = {VALUE_COUNTS: {"by"}, N_DISTINCT: {*_GROUPS} - {"max_groups"}}
 PUBLISHED = (*inspect.signature(Publishing.of).parameters, "wide")
 _NOT_ASKED = ("publish", "expect")  # fields that do not change the answer
 
@@ -82,9 +89,10 @@ class Question:
         The file and the question, for messages.
     name, statistic : str
     columns : tuple of str or None
-        Of a description, those that are described; ``None`` stands for all.
+        Of a description, those that are described; ``None`` stands for all. Of a number of labels,
+        the column.
     query : Query or None
-        What is asked; ``None``: a description.
+        What is asked, of a whole table of each cell; ``None``: a description.
     cost : Budget
         Its cost, without that of drawing keys.
     views : tuple of View
@@ -128,14 +136,14 @@ class Question:
         where = f"{where.partition(', question')[0]}, question {name!r}"
         statistic = _statistic(given.get("statistic"), where)
         own, first = _own(statistic)
-        fields = checked_fields(given, (*_FIELDS, first, *own), where)
+        fields = checked_fields(given, _known(statistic, first, own), where)
         options = {field: _value(fields[field], own[field]) for field in own if field in fields}
         cost = _cost(fields, where)
         place = _place(fields, first, where)
-        query = None
-        if statistic != DESCRIBE:
-            query = _query(statistic, place, options, cost, where)
-        by = _by(fields, query, where)
+        query = _query(statistic, place, options, cost, where)
+        groups = _groups(statistic, fields)
+        by = _by(groups, query, where)
+        _check_margins(options, by, where)
         asked_for = sorted(field for field in fields if field not in _NOT_ASKED)
         text = json.dumps([[field, fields[field]] for field in asked_for], default=repr)
         publication = _publication(publish, fields.get("publish", {}), by, where)
@@ -148,13 +156,13 @@ class Question:
             where,
             name,
             statistic,
-            None if place is None or query is not None else tuple(place),
+            _columns(statistic, place),
             query,
             cost,
             _views(fields, where),
             by,
-            _keys(fields, by, where),
-            _key_budget(fields, by, where),
+            _keys(groups, by, where),
+            _key_budget(groups, by, where),
             fields.get("max_groups"),
             publication,
             options,
@@ -170,12 +178,18 @@ class Question:
     def about(self) -> str:
         """What is asked, in a few words."""
         what = self.statistic
+        if what in {VALUE_COUNTS, N_DISTINCT}:
+            return f"{what} of {', '.join(self.columns or self.by)}"
         if self.query is not None:
             what += f" of {self.query.column or 'rows'}"
         return f"{what} by {', '.join(self.by)}" if self.by else what
 
     def field_of(self, error: ModicumError) -> str:
         """The field that an error is about: the first that its message names."""
+        if self.statistic == CROSSTAB:
+            return "values" if "values" in self.options else "statistic"
+        if self.statistic == N_DISTINCT:
+            return _named(str(error), ["max_groups"], "column")
         return _named(str(error), [*self.options, "column", "columns"], "statistic")
 
 
@@ -185,7 +199,7 @@ def _named(message: str, fields: Sequence[str], otherwise: str) -> str:
 
 
 def _statistic(given: object, where: str) -> str:
-    known = [*(each for each in CHAPTERS if find_statistic(each).command), DESCRIBE]
+    known = [*(each for each in CHAPTERS if find_statistic(each).command), *WHOLE_TABLE]
     if given not in known:
         meant = did_you_mean(str(given), known)
         raise InvalidArgument(
@@ -196,11 +210,20 @@ def _statistic(given: object, where: str) -> str:
 
 def _own(statistic: str) -> tuple[dict[str, str], str]:
     """Fields of a statistic with their types, and the one that names what is read."""
-    if statistic == DESCRIBE:
-        return {}, "columns"
-    parameters = inspect.signature(find_statistic(statistic).question).parameters
-    own = {name: str(p.annotation) for name, p in parameters.items() if name not in _ELSEWHERE}
+    if statistic in WHOLE_TABLE:
+        parameters = dict(inspect.signature(getattr(Curator, statistic)).parameters)
+        del parameters["self"]
+        others = _NOT_OWN
+    else:
+        parameters = dict(inspect.signature(find_statistic(statistic).question).parameters)
+        others = {*_ELSEWHERE}
+    own = {name: str(p.annotation) for name, p in parameters.items() if name not in others}
     return own, next(iter(parameters))
+
+
+def _known(statistic: str, first: str, own: Mapping[str, str]) -> list[str]:
+    fields = [field for field in _FIELDS if field not in _WITHOUT.get(statistic, ())]
+    return [*dict.fromkeys([*fields, first, *own])]
 
 
 def _value(given: Any, annotation: str) -> Any:
@@ -215,7 +238,10 @@ def _place(fields: Mapping[str, Any], first: str, where: str) -> Any:
     if first == "columns" and place is not None:
         if not isinstance(place, list) or not all(isinstance(each, str) for each in place):
             raise InvalidArgument(f"{where}, columns: it must be a list of names, got {place!r}")
-    elif place is None and fields["statistic"] not in {"count", DESCRIBE}:
+    elif place is not None:
+        if fields["statistic"] in {VALUE_COUNTS, N_DISTINCT} and not isinstance(place, str):
+            raise InvalidArgument(f"{where}, {first}: it must be a column name, got {place!r}")
+    elif fields["statistic"] not in {"count", DESCRIBE}:
         raise InvalidArgument(f"{where}, {first}: it is missing")
     return place
 
@@ -236,7 +262,11 @@ def _cost(fields: Mapping[str, Any], where: str) -> Budget:
 
 def _query(
     statistic: str, place: Any, options: Mapping[str, Any], cost: Budget, where: str
-) -> Query[Any]:
+) -> Query[Any] | None:
+    if statistic == DESCRIBE:
+        return None
+    if statistic in WHOLE_TABLE:
+        return _query_of_cells(options, cost, where)
     try:
         question = find_statistic(statistic).question
         return asked(question, "", (place,), {**options, "budget": cost})
@@ -246,6 +276,49 @@ def _query(
         field = _named(message.removeprefix(f"{statistic}()"), fields, "statistic")
         field = "epsilon" if field == "budget" else field
         raise type(error)(f"{where}, {field}: {message}") from None
+
+
+def _query_of_cells(options: Mapping[str, Any], cost: Budget, where: str) -> Query[Any]:
+    """What is asked of each cell: its rows, or the sum of a column."""
+    of_sum = {name: options[name] for name in ("within", "step") if name in options}
+    values = options.get("values")
+    if values is None:
+        for field in of_sum:
+            raise InvalidArgument(f"{where}, {field}: it needs values, the column to sum")
+        return ask.count(budget=cost)
+    if not isinstance(values, str):
+        raise InvalidArgument(f"{where}, values: it must be a column name, got {values!r}")
+    query = _query("sum", values, of_sum, cost, where)
+    assert query is not None
+    return query
+
+
+def _check_margins(options: Mapping[str, Any], by: tuple[str, ...], where: str) -> None:
+    if (margins := options.get("margins")) is None:
+        return
+    lists = isinstance(margins, list) and all(isinstance(each, list) for each in margins)
+    if not isinstance(margins, bool) and not (
+        lists and all(isinstance(name, str) for each in margins for name in each)
+    ):
+        raise InvalidArgument(
+            f"{where}, margins: it must be true, false, or a list of lists of columns, got "
+            f"{margins!r}"
+        )
+    with naming(f"{where}, margins"):
+        checked_margins(by, margins)
+
+
+def _columns(statistic: str, place: Any) -> tuple[str, ...] | None:
+    if statistic == DESCRIBE and place is not None:
+        return tuple(place)
+    return (place,) if statistic == N_DISTINCT else None
+
+
+def _groups(statistic: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Fields of groups, or of cells, which are those of the column whose labels are counted."""
+    if statistic == N_DISTINCT:
+        return {}
+    return {**fields, "by": fields["column"]} if statistic == VALUE_COUNTS else fields
 
 
 def _views(fields: Mapping[str, Any], where: str) -> tuple[View, ...]:
@@ -284,6 +357,12 @@ def _keys(fields: Mapping[str, Any], by: Sequence[str], where: str) -> Any:
         )
     if keys is not None and not isinstance(keys, list | dict):
         raise InvalidArgument(f"{where}, keys: it must be a list, or one for each column of by")
+    if isinstance(keys, dict):
+        if {*keys} != {*by} or not all(isinstance(each, list) for each in keys.values()):
+            raise InvalidArgument(
+                f"{where}, keys: it must have a list for each of {', '.join(by)}, got {keys!r:.200}"
+            )
+        return keys[by[0]] if len(by) == 1 else keys
     return keys
 
 

@@ -21,14 +21,15 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.store import without_passwords
 from modicum.publishing.files import write_whole
 from modicum.questions.costs import QuestionCosts, aligned
-from modicum.questions.question import Question
+from modicum.questions.question import DESCRIBE, N_DISTINCT, WHOLE_TABLE, Question
 from modicum.questions.questionnaire import Questionnaire
 from modicum.release import Release
 from modicum.sources.base import Source
 from modicum.tables.description import Description
+from modicum.tables.table_release import Crosstab
 from modicum.version import VERSION
 
-Answer = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease | Description
+Answer = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease | Crosstab | Description
 State = Literal["answered", "not written", "refused", "not asked"]
 _INDEX = "run.json"
 
@@ -224,8 +225,8 @@ def _ask(curator: Curator, question: Question) -> Answer:
     for view in question.views:
         made = dict(view.columns)
         curator = curator.with_columns(**made) if made else curator.where(str(view.condition))
-    if question.query is None:
-        return curator.describe(question.columns, budget=question.cost)
+    if question.query is None or question.statistic in WHOLE_TABLE:
+        return _of_table(curator, question)
     if not question.by:
         found: Answer = curator.run(question.query)
         return found
@@ -237,6 +238,25 @@ def _ask(curator: Curator, question: Question) -> Answer:
     )
     answer: Answer = groups.run(question.query)
     return answer
+
+
+def _of_table(curator: Curator, question: Question) -> Release | Crosstab | Description:
+    """Ask a question about a whole table."""
+    cost, groups = question.cost, question.max_groups
+    if question.statistic == DESCRIBE:
+        return curator.describe(question.columns, budget=cost)
+    if question.statistic == N_DISTINCT:
+        return curator.n_distinct(*question.columns or (), max_groups=groups, budget=cost)
+    method = getattr(curator, question.statistic)
+    found: Crosstab = method(
+        *question.by,
+        keys=question.keys,
+        key_budget=question.key_budget,
+        max_groups=groups,
+        budget=cost,
+        **question.options,
+    )
+    return found
 
 
 def _take(run: QuestionAnswers) -> None:

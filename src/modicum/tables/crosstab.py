@@ -26,7 +26,7 @@ from modicum.exact.lattice import Lattice
 from modicum.group_answers import found_groups, group_by, nothing
 from modicum.group_by import checked_keys, key_event
 from modicum.guard import Guard
-from modicum.mechanisms.additive import add_noise_to_sums
+from modicum.mechanisms.additive import Additive, add_noise_to_sums
 from modicum.privacy.accountant import total
 from modicum.privacy.budget import Budget, approx
 from modicum.privacy.event import Event, check_size
@@ -37,6 +37,7 @@ from modicum.release import ScalarEstimate, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, row_costs, run
 from modicum.runtime.steps import Reads, Steps, draw
+from modicum.sources.base import Source
 from modicum.sources.groups import GroupReader, check_groups, reader_of_groups
 from modicum.sources.persons import together
 from modicum.sources.reader import RemoteSource, read_as
@@ -169,7 +170,7 @@ class CellDraws:
         every = (layout.by, *layout.margins)
         if not cells:  # no label was drawn
             return (NoisySums(),) * len(every)
-        widest = [1, *map(layout.widest, layout.margins)]
+        widest = _widest(layout)
         measured: list[NoisySums] = []
         for margin, part in enumerate(_shares(layout, event, size, self.records)):
             places = layout.places(every[margin]).tolist()
@@ -179,10 +180,7 @@ class CellDraws:
             if not part:
                 measured.append(NoisySums())
                 continue
-            share = Share(event.part(Fraction(part, PARTS)))
-            mechanism = add_noise_to_sums(
-                values, share, size=size, records=self.records, widest=widest[margin]
-            )
+            mechanism = _mechanism(event, part, size, self.records, widest[margin], values)
             drawn = yield from draw(", ".join(every[margin]) or "total", mechanism)
             measured.append(NoisySums(drawn, mechanism.noise[0]))
         return tuple(measured)
@@ -212,14 +210,44 @@ class CellDraws:
 @functools.lru_cache(maxsize=64)
 def _shares(layout: Layout, event: Event, size: int, records: int) -> tuple[int, ...]:
     """[crosstab.4] Share a cost between the cells and the margins."""
-    widest = [1, *map(layout.widest, layout.margins)]
+    widest = _widest(layout)
 
     def variance(margin: int, part: int) -> float:
-        share = Share(event.part(Fraction(part, PARTS)))
-        bound = {"size": size, "records": records, "widest": widest[margin]}
-        return add_noise_to_sums((0,), share, **bound).noise[0].variance
+        return _mechanism(event, part, size, records, widest[margin]).noise[0].variance
 
     return shares(layout, variance)
+
+
+def _widest(layout: Layout) -> list[int]:
+    """Return the most cells of one sum, of the cells and of each margin."""
+    return [1, *map(layout.widest, layout.margins)]
+
+
+def _mechanism(
+    event: Event, part: int, size: int, records: int, widest: int, values: Sequence[int] = (0,)
+) -> Additive:
+    """Return noisy cells, or sums of a margin, for a part of a cost."""
+    share = Share(event.part(Fraction(part, PARTS)))
+    return add_noise_to_sums(values, share, size=size, records=records, widest=widest)
+
+
+def planned_counts(
+    by: Names, keys: Sequence[Any], margins: Margins, query: Query[Any], unit: Unit
+) -> TableErrorModel:
+    """Return the noise of a table of counts before it is drawn: all of it is public.
+
+    ``query`` is for the count of all cells, and ``unit`` has at most so many groups as there are
+    cells.
+    """
+    layout = _layout(by, keys, checked_margins(by, margins))
+    (event,) = row_costs({"answer": query}, replace(unit, groups=1)).values()
+    parts = _shares(layout, event, 1, unit.groups)
+    measured = []
+    for names, part, widest in zip((by, *layout.margins), parts, _widest(layout), strict=True):
+        noise = _mechanism(event, part, 1, unit.groups, widest).noise[0] if part else None
+        measured.append(NoisySums((0,) * len(layout.sums(names)), noise))
+    nothing_added = (0,) * len(layout.keys)
+    return TableErrorModel(layout, tuple(measured), nothing_added, nothing_added, None)
 
 
 def crosstab(
@@ -304,7 +332,8 @@ def checked_margins(by: Names, margins: Margins) -> tuple[Names, ...]:
     return tuple(found)
 
 
-def _check_number(cells: int) -> None:
+def check_cells(cells: int) -> None:
+    """Refuse more cells than are released."""
     if cells > MOST_CELLS:
         raise InvalidArgument(
             f"the labels make {cells:,} cells, more than {MOST_CELLS:,}: name fewer columns, or "
@@ -314,8 +343,19 @@ def _check_number(cells: int) -> None:
 
 def _layout(by: Names, keys: Sequence[Any], margins: tuple[Names, ...]) -> Layout:
     """Return the layout of public keys, and refuse one that is too large."""
-    _check_number(len(keys))
+    check_cells(len(keys))
     return Layout(by, tuple((key,) if len(by) == 1 else key for key in keys), margins)
+
+
+def only_counted(source: Source, unit: Unit, query: Query[Any]) -> bool:
+    """Say whether records are counted; other tables are refused where rows stay elsewhere."""
+    counted = query.statistic == "count" and not unit.whole
+    if not counted and isinstance(source, RemoteSource):
+        raise UnsupportedData(
+            f"the rows of {source.engine} stay where they are, and there only rows are "
+            "counted: collect the columns first (.toPandas() in Spark, .compute() in Dask)"
+        )
+    return counted
 
 
 def _drawn(
@@ -330,7 +370,7 @@ def _drawn(
     )
     apart = [group_by(guard, [name], None, part, max_groups) for name in by]
     found = [each.keys for each in apart]
-    _check_number(math.prod(map(len, found)))  # the labels are released by now
+    check_cells(math.prod(map(len, found)))  # the labels are released by now
     keys = tuple(key[0] if len(by) == 1 else key for key in product(*found))
     return keys, tuple(each.selection for each in apart if each.selection is not None)
 
@@ -346,12 +386,7 @@ def _answered(
 ) -> Crosstab:
     """Charge once, and draw the table."""
     by = ", ".join(layout.by)
-    counted = query.statistic == "count" and not guard.unit.whole
-    if not counted and isinstance(guard.source, RemoteSource):
-        raise UnsupportedData(
-            f"the rows of {guard.source.engine} stay where they are, and there only rows are "
-            "counted: collect the columns first (.toPandas() in Spark, .compute() in Dask)"
-        )
+    counted = only_counted(guard.source, guard.unit, query)
     keys = [key[0] if len(layout.by) == 1 else key for key in layout.keys]
     unit, find = guard.unit, guard.unit.whole and max_groups is None and len(keys) > 1
     if unit.combine is not None:
@@ -378,7 +413,7 @@ def _answered(
             query.statistic,
             "least squares",
             query.place,
-            query.lattice,
+            query.lattice if keys or query.ranged else None,  # without cells none is found
             query.budget.part(left),
             steps_for(unit.groups),
             Crosstab,

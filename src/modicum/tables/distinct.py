@@ -14,8 +14,9 @@ from typing import Any
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.guard import Guard
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import Event
+from modicum.privacy.event import Event, check_size
 from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
 from modicum.release import Release, ScalarEstimate
@@ -52,26 +53,45 @@ def _steps(labels: int, event: Event) -> Steps[ScalarEstimate]:
     return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), OK)
 
 
+def noise_of_labels(event: Event, labels: int) -> Noise:
+    """Return the noise of the number before it is drawn: it is public."""
+    row = event.per_record(labels)
+    check_size(row)
+    return add_noise((0,), BudgetSplit(row).rest(), sensitivity=1).noise[0]
+
+
+def bounded_labels(unit: Unit, column: str, max_groups: int | None) -> tuple[Unit, int]:
+    """Return the unit of a column, and how many of its labels a person may bring in."""
+    if column == unit.column:  # every person is one label, whatever their rows
+        if max_groups is not None:
+            raise InvalidArgument("max_groups= is not needed: a person is one label of this column")
+        return unit, 1
+    if unit.whole and max_groups is None:
+        raise InvalidArgument(
+            f"one person may have all labels of {column!r}: say with how many of them one "
+            "person may count, max_groups=1 for example; or give max_rows to unit_of()"
+        )
+    if max_groups is not None:
+        unit = unit.in_groups(max_groups)
+    return unit, unit.rows * unit.groups
+
+
+def checked_labels(
+    source: Source, unit: Unit, column: str, max_groups: int | None
+) -> tuple[Unit, int]:
+    """Check by the schema that labels can be counted; :func:`bounded_labels`."""
+    source.check_label(column)
+    if column != unit.column:
+        check_groups(source, unit, [column], max_groups)
+    return bounded_labels(unit, column, max_groups)
+
+
 def n_distinct(guard: Guard, column: str, max_groups: int | None, cost: Budget) -> Release:
     """Answer :meth:`Curator.n_distinct`."""
     if not isinstance(column, str):
         raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
-    unit, read_for, labels = guard.unit, Unit(), 1
-    guard.source.check_label(column)
-    if column == unit.column:  # every person is one label, whatever their rows
-        if max_groups is not None:
-            raise InvalidArgument("max_groups= is not needed: a person is one label of this column")
-    else:
-        if unit.whole and max_groups is None:
-            raise InvalidArgument(
-                f"one person may have all labels of {column!r}: say with how many of them one "
-                "person may count, max_groups=1 for example; or give max_rows to unit_of()"
-            )
-        check_groups(guard.source, unit, [column], max_groups)
-        if max_groups is not None:
-            unit = unit.in_groups(max_groups)
-        labels = unit.rows * unit.groups
-        read_for = unit
+    unit, labels = checked_labels(guard.source, guard.unit, column, max_groups)
+    read_for = Unit() if column == unit.column else unit
     begin: Callable[[Event], Steps[ScalarEstimate]] = partial(_steps, labels)
     query: Query[Release] = Query("n_distinct", "noisy", None, None, cost, begin)
     with guard.charging({"answer": query}, unit, labels_of=column) as pending:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from sys import float_info
@@ -15,7 +15,15 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.statistics.sum import SumErrorModel
 from modicum.statistics.tail_index import upper_quantile
-from modicum.tables.margins import Floats, Integers, Layout, LeastSquares, Names, NoisySums
+from modicum.tables.margins import (
+    ErrorOfSum,
+    Floats,
+    Integers,
+    Layout,
+    LeastSquares,
+    Names,
+    NoisySums,
+)
 
 _ROUNDING = 1e-6  # more than the ends of intervals of counts are wrong by
 
@@ -121,7 +129,8 @@ class TableErrorModel:
         places = self.layout.places(margin)
         drift = np.bincount(places, weights=np.array(self.corrections), minlength=0)
         base = np.array([float(x) for x in self._added(margin, self.measured[0].values)])
-        noise = self._bounds(places, alpha if self.clipped is None else 0.7 * alpha)
+        beyond = alpha if self.clipped is None else 0.7 * alpha
+        noise = self._of_laws(places, lambda law: law.bound(beyond))
         below, above = self._beyond(alpha, tail)
         shown = np.array([float(x) for x in self.adjusted(margin)])
         lower, upper = base + drift - noise - below, base + drift + noise + above
@@ -129,25 +138,28 @@ class TableErrorModel:
             lower, upper = np.ceil(lower - _ROUNDING) + 0.0, np.floor(upper + _ROUNDING) + 0.0
         return np.minimum(lower, shown), np.maximum(upper, shown)
 
-    def _bounds(self, places: Integers, alpha: float) -> Floats:
-        """Bound the noise of each sum; sums of equal size and variance have one law."""
+    def expected_errors(self, margin: Names) -> Floats:
+        """Return the expected size of the noise of each adjusted sum of a margin, in integers."""
+        return self._of_laws(self.layout.places(margin), lambda law: law.expected_size)
+
+    def _of_laws(self, places: Integers, wanted: Callable[[ErrorOfSum], float]) -> Floats:
+        """Return a number of the law of each sum; sums of equal size and variance have one."""
         cells = self.measured[0].noise
         if cells is None:
             return np.zeros(0)
-        noises = tuple(each.noise for each in self.measured[1:])
-        solved = _solved(self.layout, cells, noises)
+        solved = _solved(self.layout, cells, tuple(each.noise for each in self.measured[1:]))
         variances, sizes = solved.variances(places), np.bincount(places)
         order = places.argsort(kind="stable")
         starts = np.cumsum(sizes) - sizes
         known: dict[tuple[int, str], float] = {}
-        bounds = np.empty(len(sizes))
+        found = np.empty(len(sizes))
         for number, (size, variance) in enumerate(zip(sizes, variances, strict=True)):
             alike = int(size), f"{variance:.8e}"
             if alike not in known:
                 mine = order[starts[number] : starts[number] + size]
-                known[alike] = solved.law(mine).bound(alpha)
-            bounds[number] = known[alike]
-        return bounds
+                known[alike] = wanted(solved.law(mine))
+            found[number] = known[alike]
+        return found
 
     def _beyond(self, alpha: float, tail: float | None) -> tuple[float, float]:
         """Bound what clipping and rounding take from all records: any sum may have lost that."""
