@@ -390,10 +390,10 @@ FAULTS = (
     Fault(
         "sandwich-index",
         "Any number of gradients beyond the radius leaves the usual index.",
-        "statistics/sandwich.py:SandwichSums.index",
+        "statistics/clipped_gradients.py:Gradient.index",
         ">= _LIKELY",
         ">= 0",
-        "statistics/test_sandwich.py",
+        "statistics/test_clipped_gradients.py",
     ),
     Fault(
         "sandwich-noise",

@@ -89,7 +89,9 @@ _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 _ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
 _TYPICAL = 1 << 12  # units of radii in a typical gradient
 _GRADIENTS = (-4, 11)  # octaves of radii about a typical one
-_FEW_OUTSIDE = 5.0  # prior power of the radius of gradients
+# Prior power of the radius of gradients; less where the explained column or another has rare
+# values, whose gradients are as many and as long as they like.
+_FEW_OUTSIDE, _FEWER_OUTSIDE = 5.0, 2.5
 
 
 def refined_fit(
@@ -134,7 +136,7 @@ def refined_fit(
         count,
         math.sqrt(noise.variance),
         float(split.share(_LAST_RADIUS).range),
-        _FEW_OUTSIDE,
+        _few_outside(scaled),
     )
     return RegressionErrorModel(moments, view, products, gradient, squares)
 
@@ -233,13 +235,17 @@ def _moved(view: GradientView, step: Floats) -> GradientView:
 # ---- Draws
 
 
+def _few_outside(scaled: StandardisedColumns) -> float:
+    return _FEWER_OUTSIDE if scaled.rare else _FEW_OUTSIDE
+
+
 def _clipping(
     scaled: StandardisedColumns, view: GradientView, share: Fraction, label: str
 ) -> Steps[tuple[GradientView, int]]:
     """Draw a radius of gradients; return a view where it is ``BOUND``, and how many are beyond."""
     grid = radius_grid(_TYPICAL, _GRADIENTS)
     counts = yield from read(scaled.ask(GradientCounts(view, grid.radii)))
-    prior = tilt(_FEW_OUTSIDE)
+    prior = tilt(_few_outside(scaled))
     place = yield from drawn(scaled.split, counts.totals, grid, prior, share, label)
     gain = view.gain * (BOUND / grid.radii[place])
     return replace(view, gain=gain), counts.totals[place]
