@@ -191,3 +191,58 @@ def test_noise_as_a_mixture(norm, dimension) -> None:
     if (norm, dimension) == ("l1", 1):  # Laplace
         bound = Reach((part,)).bound(0.01)
         assert bound == pytest.approx(2 / math.sqrt(2) * math.log(50), rel=0.01)
+
+
+def test_the_squares_take_little_of_the_last_gradients() -> None:
+    for cost in COSTS:
+        found = released(sample(20_000, 3), "little", cost, population=True)
+        spent = {each.label: float(max(each.event.amounts.values())) for each in found.transcript}
+        squares, rest = spent["squares of gradients"], spent["gradients"]
+        assert 0 < squares / (squares + rest) <= (0.0801 if "epsilon" in cost else 0.1601)
+        assert found.event == released(sample(20_000, 3), "little", cost).event
+
+
+def test_a_release_shows_both_intervals() -> None:
+    found = released(sample(20_000, 4), "card", COSTS[0], population=True)
+    assert "population" in str(found).splitlines()[1]
+    lower, upper = found.confidence_interval()
+    written = json.loads(found.to_json())
+    assert written["confidence_lower"] == lower.tolist()
+    assert written["confidence_upper"] == upper.tolist()
+    assert mo.ArrayRelease.from_json(found.to_json()) == found
+    assert found.frame()[1]["confidence_lower"] == lower[1]
+    published = found.publish(population=True)
+    assert "for the population" in str(published)
+    assert "of a random sample" in found._repr_html_()
+    narrow = found.confidence_interval(0.5).width
+    assert (narrow < upper - lower).all()
+    assert (found.confidence_interval(tail=None).width < upper - lower).all()
+
+
+def test_what_was_not_bought_is_refused() -> None:
+    data = sample(20_000, 5)
+    found = released(data, "none", COSTS[0])
+    with pytest.raises(mo.InvalidArgument, match="population=True"):
+        found.confidence_interval()
+    assert "confidence_lower" not in json.loads(found.to_json())
+    with pytest.raises(mo.InvalidArgument, match="level"):
+        released(data, "some", COSTS[0], population=True).confidence_interval(95)
+    with pytest.raises(mo.InvalidArgument, match="population must be True or False"):
+        mo.query.linear_regression(epsilon=1, population=1)
+    people = {"id": np.arange(20_000) // 2, "x": data[:, 0], "y": data[:, 2]}
+    curator = mo.Curator(pa.table(people), budget=mo.pure(4), unit=mo.unit_of("id", max_rows=2))
+    with pytest.raises(mo.InvalidArgument, match="random sample"):
+        curator.linear_regression(["x"], target="y", epsilon=1, population=True)
+
+
+@pytest.mark.parametrize("rows", [300, 3000])
+def test_with_few_rows_there_are_no_ends(rows) -> None:
+    """Where a fit is chosen from lists, and where noise may hide a direction."""
+    endless = 0
+    for seed in range(6):
+        found = released(sample(rows, seed), f"few {rows}", {"epsilon": "0.5"}, population=True)
+        lower, upper = found.confidence_interval()
+        if (np.maximum(np.abs(lower), np.abs(upper)) > 1e300).any():
+            endless += 1
+            assert found.code != "ok"
+    assert endless

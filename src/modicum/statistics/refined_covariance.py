@@ -66,7 +66,7 @@ _PRIOR = 30.0  # power of the size of rows, as rows that lose much have to be fe
 _CHANCES = 0.15, 0.25, 0.1, 0.5
 _INDEX, _HEAVIEST, _LIGHTER = 3.0, 1.1, 0.3
 _NEAR_AND_FAR = 0.98, 0.02  # of a chance, for the two indexes
-_CHANCE_HEAP = 0.01  # that noise alone shows a heap of rows
+_CHANCE_HEAP = 0.005  # that noise alone shows a heap of rows
 _LONGEST, _FURTHER = 3.0, 4  # times a typical size, at most: rows that are long, and longer
 _MANY = 10.0  # halvings of a variance: so many equal parts are all but normal
 
@@ -173,7 +173,7 @@ class Refined:
 
     @property
     def clustered(self) -> bool:
-        """[moments.26] Whether long rows do not get fewer with their length, and products lost them.
+        """[moments.26] Whether long rows get no fewer with their length, and products lost them.
 
         Of the rows beyond four times a size no tail with a variance has more than a quarter beyond
         16 times that: a heap of rows has, and may be at any distance.
