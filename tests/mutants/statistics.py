@@ -396,6 +396,22 @@ FAULTS = (
         "statistics/test_clipped_gradients.py",
     ),
     Fault(
+        "far-gradients",
+        "Any number of gradients beyond the radius is bounded by a tail.",
+        "statistics/clipped_gradients.py:Gradient.index",
+        "return 1.0",
+        "return LEAST_INDEX",
+        "statistics/test_clipped_gradients.py",
+    ),
+    Fault(
+        "heap-of-rows",
+        "A heap of rows far from all others counts as a tail.",
+        "statistics/refined_covariance.py:Refined.clustered",
+        "furthest - slack > few",
+        "furthest - slack > 1000 * few",
+        "statistics/test_refined_covariance.py",
+    ),
+    Fault(
         "sandwich-noise",
         "The noise in intervals for a regression's population is 30 % too small.",
         "statistics/refined_fit.py:RegressionErrorModel._reach",

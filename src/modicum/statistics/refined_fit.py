@@ -89,8 +89,8 @@ _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 _ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
 _TYPICAL = 1 << 12  # units of radii in a typical gradient
 _GRADIENTS = (-4, 11)  # octaves of radii about a typical one
-# Prior power of the radius of gradients; less where the explained column or another has rare
-# values, whose gradients are as many and as long as they like.
+# Prior power of the radius of gradients; less where the explained column has rare values, which
+# are what is to be explained, and far from the rest.
 _FEW_OUTSIDE, _FEWER_OUTSIDE = 5.0, 2.5
 
 

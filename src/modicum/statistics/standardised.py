@@ -58,7 +58,7 @@ class StandardisedColumns(VectorSetting):
     ``count`` is the noisy number of rows, at least 1, ``scaling`` has the centres and half-widths,
     and ``saved`` is the share of the budget that their intervals did not need. ``none_seen``: the
     noisy number cannot be distinguished from 0. ``common``: all columns have one half-width, that
-    of rows and not their own. ``rare``: a second draw found the interval of some column, whose
+    of rows and not their own. ``rare``: a second draw found the interval of the last column, whose
     values other than the most frequent ones are few.
     """
 
@@ -145,7 +145,7 @@ def _own_intervals(
         tuple(wide.bit_length() - 2 for _, wide in ends),
     )
     sure = _doubt(float(split.share(each).range) * rows) >= _SURE
-    rare = any(intervals[place] is not None for place in missed)
+    rare = width - 1 in missed and intervals[width - 1] is not None
     return scaling, tuple(found is None for found in intervals.values()), sure, saved, rare
 
 
