@@ -89,9 +89,9 @@ _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 _ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
 _TYPICAL = 1 << 12  # units of radii in a typical gradient
 _GRADIENTS = (-4, 11)  # octaves of radii about a typical one
-# Prior power of the radius of gradients; less where the explained column has rare values, which
-# are what is to be explained, and far from the rest.
-_FEW_OUTSIDE, _FEWER_OUTSIDE = 5.0, 2.5
+# Prior power of the radius of gradients; less, in pure ε, where the explained column has rare
+# values, which are what is to be explained, and far from the rest. Under ρ few are beyond anyway.
+_FEW_OUTSIDE, _FEWER_OUTSIDE = 5.0, 3.5
 
 
 def refined_fit(
@@ -236,7 +236,8 @@ def _moved(view: GradientView, step: Floats) -> GradientView:
 
 
 def _few_outside(scaled: StandardisedColumns) -> float:
-    return _FEWER_OUTSIDE if scaled.rare else _FEW_OUTSIDE
+    rare = scaled.rare and not scaled.split.concentrated
+    return _FEWER_OUTSIDE if rare else _FEW_OUTSIDE
 
 
 def _clipping(
