@@ -88,6 +88,7 @@ def test_more_gradients_beyond_than_an_index_leaves_likely_lower_it(population) 
     far = replace(model, gradient=replace(model.gradient, outside=500))
     assert far.status().code == "clipped"
     assert "500 rows" in far.status().words
+    assert "no bounds" in far.condition
     assert (far.intervals(0.95, far.tail_index(0.95)).width == np.inf).all()
 
 

@@ -397,7 +397,10 @@ class RegressionErrorModel(OfMoments):
 
     @property
     def condition(self) -> str:
-        return f"assumes tails of index {self.tail_index(0.95):.2g} or lighter"
+        index = self.tail_index(0.95)
+        if index <= 1:
+            return "nothing: it has no bounds"
+        return f"assumes tails of index {index:.2g} or lighter"
 
     @property
     def coefficients(self) -> Floats:
