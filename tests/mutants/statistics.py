@@ -406,10 +406,26 @@ FAULTS = (
     Fault(
         "sandwich-index",
         "Any number of gradients beyond the radius leaves the usual index.",
-        "statistics/sandwich.py:SandwichSums.index",
+        "statistics/clipped_gradients.py:Gradient.index",
         ">= _LIKELY",
         ">= 0",
-        "statistics/test_sandwich.py",
+        "statistics/test_clipped_gradients.py",
+    ),
+    Fault(
+        "far-gradients",
+        "Any number of gradients beyond the radius is bounded by a tail.",
+        "statistics/clipped_gradients.py:Gradient.index",
+        "return 1.0",
+        "return LEAST_INDEX",
+        "statistics/test_clipped_gradients.py",
+    ),
+    Fault(
+        "heap-of-rows",
+        "A heap of rows far from all others counts as a tail.",
+        "statistics/refined_covariance.py:Refined.clustered",
+        "furthest - slack > few",
+        "furthest - slack > 1000 * few",
+        "statistics/test_refined_covariance.py",
     ),
     Fault(
         "sandwich-noise",

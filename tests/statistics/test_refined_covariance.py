@@ -251,3 +251,48 @@ def test_few_rows_have_products_of_columns() -> None:
     found = many.pca(components=9, within=WITHIN, epsilon=1)
     assert isinstance(found.error_model, RefinedComponentsErrorModel)
     assert found.shape == (3, 3)
+
+
+def with_a_heap(rows: int, distance: float, columns: slice = slice(None)) -> np.ndarray:
+    data = np.random.default_rng(5).normal(size=(30_000, 3)) * [1, 13, 5]
+    data[:rows, columns] += distance
+    return data
+
+
+HEAPS = {
+    "1000 away": (300, 1000.0),
+    "100 away": (300, 100.0),
+    "a code": (300, -999.0, slice(1, 2)),
+    "few": (200, 1000.0, slice(0, 1)),
+}
+
+
+@pytest.mark.parametrize("heap", HEAPS.values(), ids=HEAPS)
+@pytest.mark.parametrize("question", ["covariance", "pca"])
+def test_a_heap_of_rows_far_away_is_seen(heap, question) -> None:
+    """[moments.26] All but a few were ok, with short intervals that were wrong."""
+    data = with_a_heap(*heap)
+    for seed in range(3):
+        asked = curator(data, seed, COSTS[0])
+        options = {"components": 1} if question == "pca" else {}
+        found = getattr(asked, question)(within=WITHIN, **COSTS[0], **options)
+        assert not found.usable
+        assert found.code == "clipped"
+        lower, upper = found.interval()
+        assert lower.min() <= -1
+        assert upper.max() >= (1 if question == "pca" else 1e300)
+
+
+def test_rare_values_and_heavy_tails_are_no_heap() -> None:
+    rng = np.random.default_rng(6)
+    rare = rng.random((30_000, 2)) < [0.02, 0.1]
+    zeros = np.where(rng.random(30_000) < 0.9, 0, rng.lognormal(3, 1, 30_000))
+    for data in (
+        np.column_stack([rng.normal(size=30_000), rare]),
+        np.column_stack([rng.normal(size=30_000), zeros]),
+        rng.standard_t(3, size=(30_000, 3)),
+    ):
+        for seed in range(3):
+            found = curator(data, seed, COSTS[0]).covariance(within=WITHIN, **COSTS[0])
+            assert not found.error_model.refined.clustered
+            assert found.usable

@@ -12,11 +12,9 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.error_law import Reach, ball_scales
-from modicum.statistics.products import radius_grid, tilt
 from modicum.statistics.sandwich import SandwichSums, draw_squares, noise_parts, squares_along
 from modicum.summaries.gradients import ROOT, GradientSquares, GradientView
 from modicum.summaries.second_moments import Scaling
@@ -78,7 +76,7 @@ def without_noise(found: mo.ArrayRelease, data: np.ndarray):
     asked = squares_along(at, ways)
     accumulator = asked.begin(found.lattice)
     accumulator.update(data)
-    exact = SandwichSums(accumulator.finish().totals, 0.0, 0.0, 5.0)
+    exact = SandwichSums(accumulator.finish().totals, 0.0)
     return replace(
         model,
         squares=exact,
@@ -170,7 +168,7 @@ def test_the_noise_of_squares_is_that_of_their_mechanism(loss) -> None:
     assert asked.most == pytest.approx(ROOT**2, rel=1e-6)
     for typical, most in ((1.0, 1.0), (1e9 * ROOT**2, 0.01)):
         split = BudgetSplit(loss)
-        steps = draw_squares(split, (10**9, 10**8), asked, typical, (0.03, 5.0))
+        steps = draw_squares(split, (10**9, 10**8), asked, typical)
         step = next(steps)
         entropy = SeededEntropy(f"{loss} {typical}")
         drawn = np.array([step.mechanism.sample(entropy) for _ in range(1500)], dtype=float)
@@ -193,31 +191,6 @@ def test_noise_as_a_mixture(norm, dimension) -> None:
     if (norm, dimension) == ("l1", 1):  # Laplace
         bound = Reach((part,)).bound(0.01)
         assert bound == pytest.approx(2 / math.sqrt(2) * math.log(50), rel=0.01)
-
-
-@pytest.mark.parametrize("loss", [PureDP(Fraction(1)), ZCDP(Fraction(1, 2))], ids=str)
-@pytest.mark.parametrize("index", [1.5, 3.0])
-def test_how_many_are_beyond_a_drawn_radius_tells_their_tail(loss, index) -> None:
-    """[regression.12] At the mechanism: a number that an index leaves unlikely is drawn seldom."""
-    grid = radius_grid(1 << 12, (-4, 11))
-    counts = tuple(round(min(50_000 * (r / (1 << 12)) ** -index, 50_000)) for r in grid.radii)
-    share = BudgetSplit(loss).share(Fraction(3, 100))
-    law = RadiusDraw.of((counts,), grid, share, tilt=tilt(5))
-    entropy = SeededEntropy(f"{loss} {index}")
-    drawn = np.array([counts[law.sample(entropy)[0]] for _ in range(1500)])
-    sums = SandwichSums((), 0.0, float(share.range), 5.0)
-    found = np.array([sums.index(number, 6.0) for number in drawn.tolist()])
-    assert (found < index - 0.1).mean() < 0.08
-    assert (found < index + 1).mean() > 0.02
-    assert sums.index(0, 3.0) == 3.0
-
-
-def test_more_gradients_beyond_than_an_index_leaves_likely_lower_it() -> None:
-    model = released(sample(20_000, 7), "index", COSTS[0], population=True).error_model
-    more = replace(model, gradient=replace(model.gradient, outside=260))
-    assert 1.1 <= more.tail_index(0.95) < model.tail_index(0.95) == 3
-    assert more.status().code == "heavy_tail"
-    assert more.tail_index(0.95) < replace(more, squares=None).tail_index(0.95)
 
 
 def test_the_squares_take_little_of_the_last_gradients() -> None:

@@ -40,7 +40,7 @@ from modicum.statistics.products import (
 )
 from modicum.statistics.refined_fit import ball_quantile
 from modicum.statistics.standardised import Flags, StandardisedColumns, noise_quantile
-from modicum.status import Status
+from modicum.status import USABLE, Status
 from modicum.summaries.gradients import PARTS, RowView, SizeCounts
 from modicum.summaries.second_moments import FIT_BITS, Norm
 
@@ -55,12 +55,18 @@ HEAVY = Status(
     "so many rows are far from the rest that their tail may hold any variance: nothing bounds "
     "that by default",
 )
+HEAP = Status(
+    "clipped",
+    "some {records:,} rows are far from all others, and nothing tells how far: the answer is that "
+    "of the others alone; these may be a code for missing values, or rare values of a column",
+)
 _PASSES, _LEAST = 3, 2.0**-20
 _PRIOR = 30.0  # power of the size of rows, as rows that lose much have to be few
 # Of a miss: what products lost, long rows, the size of noise, noise entry by entry.
 _CHANCES = 0.15, 0.25, 0.1, 0.5
 _INDEX, _HEAVIEST, _LIGHTER = 3.0, 1.1, 0.3
 _NEAR_AND_FAR = 0.98, 0.02  # of a chance, for the two indexes
+_CHANCE_HEAP = 0.005  # that noise alone shows a heap of rows
 _LONGEST, _FURTHER = 3.0, 4  # times a typical size, at most: rows that are long, and longer
 _MANY = 10.0  # halvings of a variance: so many equal parts are all but normal
 
@@ -154,6 +160,8 @@ class Refined:
         of two values have rows of one length far out and none beyond, so the larger one of two
         indexes counts: that of a power is at least as large as each, but for the noise.
         """
+        if self.clustered:
+            return _HEAVIEST
         chance, indexes = _CHANCES[1] * (1 - level) / 2, []
         for place, part in enumerate(_NEAR_AND_FAR, 1):
             slack = noise_quantile(self.products.norm, part * chance) * self.deviation
@@ -162,6 +170,19 @@ class Refined:
             indexes.append(-2 * math.log(share, _FURTHER) - _LIGHTER)
         index = max(indexes)
         return round(min(max(index, _HEAVIEST), _INDEX), 2)
+
+    @property
+    def clustered(self) -> bool:
+        """[moments.26] Whether long rows get no fewer with their length, and products lost them.
+
+        Of the rows beyond four times a size no tail with a variance has more than a quarter beyond
+        16 times that: a heap of rows has, and may be at any distance.
+        """
+        _, further, furthest = self.long
+        slack = noise_quantile(self.products.norm, _CHANCE_HEAP) * self.deviation
+        lost = noise_quantile(self.products.norm, _CHANCE_HEAP) * self.products.lost_deviation
+        few = (max(further, 0) + slack) / (_FURTHER - 1)
+        return self.products.lost > lost and furthest - slack > few
 
     def spread(self, moments: Moments) -> Noisy:
         """Turn products into covariances in the units of the data; those of lost columns are 0."""
@@ -190,6 +211,8 @@ class Refined:
 
     def status(self, others: Status) -> Status:
         """Say that nothing bounds the tail, unless there is something else to say."""
+        if others.code in USABLE and self.clustered:
+            return HEAP.filled(records=self.long[-1])
         return HEAVY if others.ok and self.tail_index(0.95) <= SECOND else others
 
     @property

@@ -32,6 +32,7 @@ from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.statistics.clipped_gradients import FAR_ROWS, HEAVY_ROWS, Gradient
 from modicum.statistics.error_law import Reach, ball_scales
 from modicum.statistics.moments import (
     Moments,
@@ -88,7 +89,9 @@ _ROUGH, _PRODUCTS, _FIRST = Fraction(3, 10), Fraction(1, 5), Fraction(3, 20)
 _ROUGH_PENALTY, _PENALTY = 0.3, 0.6  # parts of the largest eigenvalue of noise, about
 _TYPICAL = 1 << 12  # units of radii in a typical gradient
 _GRADIENTS = (-4, 11)  # octaves of radii about a typical one
-_FEW_OUTSIDE = 5  # prior power of the radius of gradients
+# Prior power of the radius of gradients; less, in pure ε, where the explained column has rare
+# values, which are what is to be explained, and far from the rest. Under ρ few are beyond anyway.
+_FEW_OUTSIDE, _FEWER_OUTSIDE = 5.0, 3.5
 
 
 def refined_fit(
@@ -121,8 +124,7 @@ def refined_fit(
         sums, squared = yield from read_both(scaled.ask(GradientSums(last)), scaled.ask(asked))
         width, ratio = len(view.directions) + 1, BOUND * view.gain / (last.gain * _TYPICAL)
         typical = scaled.count * ROOT**2 / (ratio * width ** (1 / view.power)) ** 2
-        rate = float(split.share(_LAST_RADIUS).range), float(_FEW_OUTSIDE)
-        squares = yield from draw_squares(split, squared.totals, asked, typical, rate)
+        squares = yield from draw_squares(split, squared.totals, asked, typical)
     else:
         sums = yield from read(scaled.ask(GradientSums(last)))
     pull, deviation = yield from _gradients(split, sums.totals, last, split.rest(), "")
@@ -133,6 +135,8 @@ def refined_fit(
         last.power,
         count,
         math.sqrt(noise.variance),
+        float(split.share(_LAST_RADIUS).range),
+        _few_outside(scaled),
     )
     return RegressionErrorModel(moments, view, products, gradient, squares)
 
@@ -231,13 +235,18 @@ def _moved(view: GradientView, step: Floats) -> GradientView:
 # ---- Draws
 
 
+def _few_outside(scaled: StandardisedColumns) -> float:
+    rare = scaled.rare and not scaled.split.concentrated
+    return _FEWER_OUTSIDE if rare else _FEW_OUTSIDE
+
+
 def _clipping(
     scaled: StandardisedColumns, view: GradientView, share: Fraction, label: str
 ) -> Steps[tuple[GradientView, int]]:
     """Draw a radius of gradients; return a view where it is ``BOUND``, and how many are beyond."""
     grid = radius_grid(_TYPICAL, _GRADIENTS)
     counts = yield from read(scaled.ask(GradientCounts(view, grid.radii)))
-    prior = tilt(_FEW_OUTSIDE)
+    prior = tilt(_few_outside(scaled))
     place = yield from drawn(scaled.split, counts.totals, grid, prior, share, label)
     gain = view.gain * (BOUND / grid.radii[place])
     return replace(view, gain=gain), counts.totals[place]
@@ -278,33 +287,6 @@ def _step(products: Products, gradient: Floats) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Gradient:
-    """A noisy sum of gradients, and ``outside``, the noisy number of those that were clipped.
-
-    ``radius`` is the norm of the given ``power`` to which they were. ``deviation`` is the standard
-    deviation of the noise of each number, ``outside_deviation`` that of the number outside.
-    """
-
-    sums: tuple[float, ...]
-    deviation: float
-    radius: float
-    power: int
-    outside: int
-    outside_deviation: float
-
-    def missing(self, tail: float | None, times: float) -> float:
-        """[regression.8] Bound the norm of what was clipped off."""
-        if tail is None:
-            return 0.0
-        return max(self.outside + times * self.outside_deviation, 0.0) * self.radius / (tail - 1)
-
-    @property
-    def outside_sampled(self) -> float:
-        """Standard deviation of the number outside, as that of a sample too."""
-        return math.hypot(self.outside_deviation, math.sqrt(max(self.outside, 0)))
-
-
 _UNSURE = 0.5  # largest eigenvalue of the noise of products, about, where these are 1
 # Rows beyond the radius as many times as a power law from a typical gradient on has.
 _CHANCE_HEAVY, _MUCH, _LEAST_INDEX = 0.01, 1.0, 1.2
@@ -313,11 +295,6 @@ _CHANCE_FEWER = 0.05  # that fewer gradients are beyond the radius than an index
 _SPENT = 0.02, 0.02, 0.08  # the same, on what is bounded and not added as a law
 
 
-HEAVY_ROWS = Status(
-    "heavy_tail",
-    "more rows are far from the fit than a tail of index 3 explains: the default interval allows "
-    "for {index:.1f}, but a few rows may be further out",
-)
 NO_ENDS = Status(
     "unseen",
     "too few rows for this budget to tell how far off the coefficients are: their intervals have "
@@ -420,7 +397,10 @@ class RegressionErrorModel(OfMoments):
 
     @property
     def condition(self) -> str:
-        return f"assumes tails of index {self.tail_index(0.95):.2g} or lighter"
+        index = self.tail_index(0.95)
+        if index <= 1:
+            return "nothing: it has no bounds"
+        return f"assumes tails of index {index:.2g} or lighter"
 
     @property
     def coefficients(self) -> Floats:
@@ -465,7 +445,7 @@ class RegressionErrorModel(OfMoments):
         used = np.append(self.kept, True)
         if (state.lost if tail is None else state.unbounded)[used].any() or self._heavy(tail):
             return None
-        if inverse is None:
+        if inverse is None or (tail is not None and tail <= 1):
             return None
         times = self._quantile(noise_chance / (2 * len(gradient.sums)))
         clipped = gradient.missing(tail, noise_quantile(self.moments.norm, outside_chance))
@@ -548,11 +528,10 @@ class RegressionErrorModel(OfMoments):
         """[regression.8] The index assumed by default: 3, or what the gradients beyond refute."""
         if self.gradient is None:
             return USUAL
-        most, (view, _, gradient) = USUAL, self._refined
-        if self.squares is not None:  # [regression.12]
-            times = noise_quantile(self.moments.norm, _CHANCE_FEWER)
-            beyond = gradient.outside - times * gradient.outside_deviation
-            most = self.squares.index(beyond, USUAL)
+        view, _, gradient = self._refined
+        if self.squares is not None and not gradient.rate:  # stored before
+            gradient = replace(gradient, rate=self.squares.rate, prior=self.squares.power)
+        most = gradient.index(noise_quantile(self.moments.norm, _CHANCE_FEWER), USUAL)
         if not self._heavy(USUAL):
             return most
         times = noise_quantile(self.moments.norm, _CHANCE_HEAVY)
@@ -563,10 +542,12 @@ class RegressionErrorModel(OfMoments):
 
     def status(self) -> Status:
         """Say of the rows that are far from the fit, and whether noise leaves no bounds."""
-        _, products, _ = self._refined
+        _, products, gradient = self._refined
+        index = self.tail_index(0.95)
+        if index <= 1:
+            return FAR_ROWS.filled(records=gradient.outside)
         if _inverse(products) is None:
             return NO_ENDS
-        index = self.tail_index(0.95)
         return HEAVY_ROWS.filled(index=index) if index < USUAL else OK
 
     def _heavy(self, tail: float | None) -> bool:

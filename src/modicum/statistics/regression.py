@@ -29,12 +29,12 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.clipped_gradients import Gradient
 from modicum.statistics.moments import exact_values, moments_of
 from modicum.statistics.products import Products
 from modicum.statistics.refined_fit import (
     NO_ENDS,
     SEEN,
-    Gradient,
     RegressionErrorModel,
     refined_fit,
 )
@@ -57,7 +57,7 @@ from modicum.statistics.standardised import (
     standardised_columns,
 )
 from modicum.statistics.texts import documented
-from modicum.status import Status
+from modicum.status import USABLE, Status
 from modicum.summaries.base import Columns, Integers
 from modicum.summaries.gradients import GradientView
 from modicum.summaries.second_moments import (
@@ -174,7 +174,9 @@ def noisy_regression(
         )
     error_model = yield from refined_fit(scaled, population=options.population)
     status = _status(scaled, np.append(error_model.kept, error_model.moments.seen(SEEN)[-1]))
-    status = error_model.status() if status.ok else status
+    of_fit = error_model.status()
+    if status.ok or (status.code in USABLE and of_fit.code not in USABLE):
+        status = of_fit
     return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
 
 

@@ -7,8 +7,7 @@ the sandwich of White (1980). The last gradients are drawn after their direction
 
 [regression.10] squares   one noisy sum of squares for each coefficient is enough, of gradients
                           that are clipped as those whose sum is drawn;
-[regression.11] ends      noise, sampling and what clipping takes off are added as laws;
-[regression.12] tail      how many gradients the drawn radius leaves beyond it tells their tail.
+[regression.11] ends      noise, sampling and what clipping takes off are added as laws.
 
 docs/research/proofs/regression.md has the proofs, with the same labels.
 """
@@ -34,8 +33,6 @@ from modicum.summaries.second_moments import Norm
 _PRECISE = 0.2  # standard deviation of the noise of a variance, as a share of it, that is enough
 _MOST = Fraction(2, 25)  # of the precision that is left, at most
 _NODES, _NEVER = 41, 1e-12
-_LIKELY, _LEAST_INDEX, _INDICES = 0.05, 1.1, 77
-_BEYOND, _PLACES = 60.0, 2001
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +41,14 @@ class SandwichSums:
 
     They are along the coefficients' own directions, each taken at length 1, in squares of the
     radius to which gradients are clipped over ``ROOT``. ``deviation`` is the standard deviation of
-    their noise. ``rate`` is what a gradient beyond the radius took off its log-probability when it
-    was drawn, and ``power`` that of a radius in its prior.
+    their noise. Releases that were stored before have here what the gradients have now, ``rate``
+    and ``prior``.
     """
 
     sums: tuple[int, ...]
     deviation: float
-    rate: float
-    power: float
-
-    def index(self, beyond: float, usual: float) -> float:
-        """[regression.12] The largest tail index that so many gradients beyond leave likely."""
-        for index in np.linspace(usual, _LEAST_INDEX, _INDICES).tolist():
-            if gamma_above(self.power / index, self.rate * beyond) >= _LIKELY:
-                break
-        return float(index)
+    rate: float = 0.0
+    power: float = 1.0
 
     def part(self, place: int, unit: float, rows: int) -> NormalPart:
         """Return the error of sampling of one coefficient, which ``unit`` of a gradient moves it.
@@ -83,12 +73,10 @@ def draw_squares(
     totals: tuple[int, ...],
     asked: GradientSquares,
     typical: float,
-    drawn: tuple[float, float],
 ) -> Steps[SandwichSums]:
     """[regression.10] Spend a little of what is left on the sums of squares.
 
     ``typical`` is about what one of them is; what makes the noise a fifth of that is enough.
-    ``drawn`` are the rate and the power by which the radius was drawn.
     """
     strength = math.sqrt(2) * asked.most / (_PRECISE * max(typical, 1.0))
     needed = split.part_for(min(strength / float(split.scale), 1.0), "noise")
@@ -96,20 +84,7 @@ def draw_squares(
     share = part_of_rest(split, max(part, Fraction(1, 1 << 12)))
     law = split.spend(add_noise(totals, share, sensitivity=asked.most))
     noisy = yield from draw("squares of gradients", law)
-    return SandwichSums(noisy, math.sqrt(law.noise[0].variance), *drawn)
-
-
-def gamma_above(shape: float, t: float) -> float:
-    """P(G > t) of a gamma variable.
-
-    >>> round(gamma_above(1, 2.0), 4)  # an exponential one
-    0.1353
-    """
-    if t <= 0:
-        return 1.0
-    u = np.log(t + _BEYOND * np.linspace(0, 1, _PLACES) ** 2)
-    density = np.exp(shape * u - np.exp(u) - math.lgamma(shape))
-    return float(np.trapezoid(density, u))
+    return SandwichSums(noisy, math.sqrt(law.noise[0].variance))
 
 
 def noise_parts(deviation: float, norm: Norm, dimension: int) -> tuple[NormalPart, ...]:

@@ -58,7 +58,8 @@ class StandardisedColumns(VectorSetting):
     ``count`` is the noisy number of rows, at least 1, ``scaling`` has the centres and half-widths,
     and ``saved`` is the share of the budget that their intervals did not need. ``none_seen``: the
     noisy number cannot be distinguished from 0. ``common``: all columns have one half-width, that
-    of rows and not their own.
+    of rows and not their own. ``rare``: a second draw found the interval of the last column, whose
+    values other than the most frequent ones are few.
     """
 
     labels: tuple[str, ...]
@@ -68,6 +69,7 @@ class StandardisedColumns(VectorSetting):
     saved: Fraction
     none_seen: bool
     common: bool = False
+    rare: bool = False
 
     @property
     def width(self) -> int:
@@ -95,9 +97,9 @@ def standardised_columns(
     common = common and rows_are_few(split, rows, width)
     if common:
         scaling = yield from common_scaling(here, rows, width)  # [moments.3]
-        missed, sure, saved = (False,) * width, True, Fraction(0)
+        missed, sure, saved, rare = (False,) * width, True, Fraction(0), False
     else:
-        scaling, missed, sure, saved = yield from _own_intervals(
+        scaling, missed, sure, saved, rare = yield from _own_intervals(
             here, spread, labels, rows, goal=goal
         )
 
@@ -110,17 +112,17 @@ def standardised_columns(
     norm: Norm = "l2" if split.concentrated else "l1"
     state = ColumnState(missed, sure, far, deviation, norm, rows)
     return StandardisedColumns(
-        columns, lattice, split, labels, rows, scaling, state, saved, none_seen, common
+        columns, lattice, split, labels, rows, scaling, state, saved, none_seen, common, rare
     )
 
 
 def _own_intervals(
     here: VectorSetting, spread: SpreadSummary, labels: Sequence[str], rows: int, *, goal: bool
-) -> Steps[tuple[Scaling, tuple[bool, ...], bool, Fraction]]:
+) -> Steps[tuple[Scaling, tuple[bool, ...], bool, Fraction, bool]]:
     """[moments.2] Draw an interval for each column, and again for those that have none yet.
 
     Returned are the scaling, and of :class:`ColumnState` and :class:`StandardisedColumns`
-    ``missed``, ``sure`` and ``saved``.
+    ``missed``, ``sure``, ``saved`` and ``rare``.
     """
     split, width = here.split, len(labels)
     # Two fifths among the intervals, or what makes them certain if that is less.
@@ -143,7 +145,8 @@ def _own_intervals(
         tuple(wide.bit_length() - 2 for _, wide in ends),
     )
     sure = _doubt(float(split.share(each).range) * rows) >= _SURE
-    return scaling, tuple(found is None for found in intervals.values()), sure, saved
+    rare = width - 1 in missed and intervals[width - 1] is not None
+    return scaling, tuple(found is None for found in intervals.values()), sure, saved, rare
 
 
 def _intervals(
