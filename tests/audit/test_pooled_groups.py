@@ -35,9 +35,15 @@ VALUES = {
     "all groups: shape": ((2, 3),),
     "all groups: radii": ((4, 3),),
     "all groups: records outside": ((0,),),
-    "count": ((25,), (1000,), (50_000,)),
-    "count, again": ((25,),),
-    "records in the inner cells": ((100, 90, 110, 120, 80, 100), (0, 0, 1000, 0, 0, 0)),
+    "count": ((25,), (500,), (1000,), (50_000,)),
+    "count, again": ((25,), (500,)),
+    "records beyond the bounds": ((0,), (9000,)),
+    "records beyond the bounds, and in cells": (
+        (0, 100, 90, 110, 120, 80, 100),
+        (0, 0, 0, 1000, 0, 0, 0),
+        (9000, 100, 90, 110, 120, 80, 100),
+    ),
+    "records beyond, again": ((0,), (9000,)),
 }
 WIDTHS = (0,) * 6 + (1,) * 26
 PAIRS = audit.neighbours((-8, 5), 2)
@@ -76,7 +82,8 @@ def test_both_stages_keep_the_claim_and_use_it(cost) -> None:
     assert report.drawn == report.claimed
     used = {step.label for step in report.steps}
     assert {"all groups: records between the bounds", "mean between the bounds"} <= used
-    assert {"records in the inner cells", "mean over the range", "all groups: records"} <= used
+    assert {"records beyond the bounds", "records beyond the bounds, and in cells"} <= used
+    assert {"records beyond, again", "mean over the range", "all groups: records"} <= used
     assert any("upper bound" in label for label in used)
 
 

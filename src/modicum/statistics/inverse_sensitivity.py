@@ -27,9 +27,18 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
 from modicum.statistics.drawn_interval import DrawnEnds
 from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
-from modicum.statistics.outside import NoisyTerm, Outside
+from modicum.statistics.outside import (
+    BEYOND,
+    NoisyTerm,
+    OneValue,
+    Outside,
+    SizedByBounds,
+    perhaps_unseen,
+    tail_status,
+)
 from modicum.statistics.score_lengths import ClippedCells, level_ends_of
 from modicum.statistics.spec import Options, Row, checked_level, column_name
+from modicum.statistics.tail_index import assumed_index
 from modicum.status import FINE_STEPS, OK, Status
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
@@ -196,6 +205,7 @@ class Candidates:
 
 
 TAIL = 3.0  # the ends allow for clipped records if the tails are this heavy
+MOST_TOLD = 2.0  # growth up to which an index can be told that is large enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +216,26 @@ class ClipBounds:
     hi: int
     outside: Outside | None
 
+    def index(self, growth: float) -> float:
+        """[locations.15] The tail index that the ends allow for: 3, or what was seen."""
+        if self.outside is None or growth > MOST_TOLD:
+            return TAIL
+        least, typical = tail_of(self.outside)
+        return min(TAIL, assumed_index(least, typical, growth))
+
     def allowed(self, statistic: MonotoneStatistic) -> float:
-        """Records at a bound that make up for those beyond it, for a tail of index 3."""
-        beyond = excess(statistic.growth, TAIL)
+        """Records at a bound that make up for those beyond it, for the tail that was seen."""
+        index = self.index(statistic.growth)
+        beyond = excess(statistic.growth, index)
         if self.outside is None or beyond == math.inf:
             return 0.0
-        return beyond * self.outside.expected(TAIL)
+        return beyond * self.outside.expected(index)
+
+
+def tail_of(outside: Outside) -> tuple[float | None, float | None]:
+    """[locations.15] The least and the typical tail index that explain what was seen."""
+    seen = outside.evidence()
+    return outside.least_index(seen, 0.025), outside.least_index(seen, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +288,7 @@ class Scene:
             width=statistic.width,
             ends=ends,
             allowed=bounds.allowed(statistic),
+            assumed=bounds.index(statistic.growth),
             bounds=(bounds.lo, bounds.hi),
             outside=bounds.outside,
             length_bound=length_bound,
@@ -395,14 +420,19 @@ class LocationErrorModel(DrawnEnds):
     length_bound: float
     has_centre: bool
     trimmed: int = 0
+    assumed: float = TAIL
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ends, with a step for rounding; the range where they do not hold."""
         if self.outside is not None and tail is not None:
             needed = excess(self.growth, tail) * self.outside.expected(tail)
-            if needed > self.allowed or self._too_many:
+            if needed > self.allowed or self._too_many or self.outside.excess(0.05):
                 return Interval(self.lattice.lo, self.lattice.hi)
         return self._interval(self.ends, level, rounding=1)
+
+    def tail_index(self, _level: float) -> float:
+        """The index that the ends allow for, at any level."""
+        return self.assumed
 
     @property
     def _kept(self) -> float:
@@ -427,14 +457,34 @@ class LocationErrorModel(DrawnEnds):
             return NO_CENTRE
         if self.trimmed and self._kept < 2 * self.trimmed:
             return TOO_FEW_TO_TRIM.filled(records=self.trimmed)
-        whole_range = self.ends == (self.lattice.first, self.lattice.last)
-        if self._kept < 2 * self.length_bound or self._too_many or whole_range:
+        if self._kept < 2 * self.length_bound or self._too_many:
             return TOO_LITTLE
-        return NO_END if self._reaches_range_end(self.ends) else OK
+        if self.outside is not None and self.outside.excess(0.05):
+            return BEYOND.filled(records=max(self.outside.counted or 0, 0))
+        if self.ends == (self.lattice.first, self.lattice.last):
+            return TOO_LITTLE
+        tail = self._tail_status
+        if self._reaches_range_end(self.ends) and tail.code != "heavy_tail":
+            return NO_END
+        return tail
+
+    @property
+    def _tail_status(self) -> Status:
+        """Whether the ends allow for the tail that was seen, and all records can be near."""
+        lattice, (lo, hi) = self.lattice, self.bounds
+        if self.outside is None or (lo <= lattice.first and hi >= lattice.last):
+            return OK
+        if self.growth <= MOST_TOLD:
+            least, typical = tail_of(self.outside)
+            tail = tail_status(least, typical, self.assumed, self.growth)
+            if not tail.ok:
+                return tail
+        room = max(lo - lattice.first, lattice.last - hi)
+        return perhaps_unseen(self.outside.counted_at_most(0.02), self.count, hi - lo, room)
 
     @property
     def condition(self) -> str:
-        return "" if self.outside is None else "assumes tails of index 3 or lighter"
+        return "" if self.outside is None else f"assumes tails of index {self.assumed:g} or lighter"
 
     def assumption(self, tail: float | None) -> str:
         if self.trimmed:
@@ -458,7 +508,8 @@ class LocationErrorModel(DrawnEnds):
         return (
             f"interval(tail={tail:g}) allows for about {self.allowed:.0f} more records at the "
             "clipping bounds, which is what clipping costs if beyond them the data fall off like "
-            "a power of index 3 or faster; for heavier tails it is the public range."
+            f"a power of index {self.assumed:g} or faster; for heavier tails it is the public "
+            "range."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -469,3 +520,23 @@ class LocationErrorModel(DrawnEnds):
             **self._numbers(length_bound=self.length_bound, allowed_at_bounds=self.allowed),
             "trimmed": self.trimmed,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class OneLocationErrorModel(OneValue, SizedByBounds):
+    """[locations.16] A location where all records seem to have one value, the ``point``."""
+
+    point: int
+    statistic: MonotoneStatistic
+
+    @property
+    def value(self) -> Fraction:
+        return self.lattice.inside(self.point)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
+        share = 0.0 if tail is None else self.share_elsewhere(1 - level)
+        step, first, last = self.lattice.step, self.lattice.first, self.lattice.last
+        below = self.statistic.moved((first - self.lo) * step, share) / step
+        above = self.statistic.moved((last - self.hi) * step, share) / step
+        return self.in_range(self.lo - 0.5 + below, self.hi + 0.5 + above)

@@ -95,6 +95,13 @@ class MonotoneStatistic(ABC):
             ``at(t)`` has the lengths of lattice integers.
         """
 
+    def moved(self, distance: float, share: float) -> float:
+        """Bound on the statistic of equal records at 0 but for a ``share`` at a ``distance``.
+
+        It is between these, whatever else is known.
+        """
+        return distance if share else 0.0
+
     def _check_numbers(self) -> None:
         """Refuse growth and width that are not numbers or do not fit each other."""
         if not (is_number(self.growth) and 0 <= self.growth <= _MOST_GROWTH):
@@ -248,6 +255,20 @@ class Score(MonotoneStatistic):
         """
         with suppress_warnings():
             return ScoreTable.of(self._values, span, None if self.homogeneous else step)
+
+    def moved(self, distance: float, share: float) -> float:
+        if not 0 < share < 1:
+            return distance if share else 0.0
+        unit = abs(distance) if self.homogeneous else 1.0  # then scores are known up to 1 alone
+        furthest, sign = abs(distance) / unit, math.copysign(1.0, distance)
+        low, high = 0.0, furthest
+        with suppress_warnings():
+            for _ in range(_HALVINGS):
+                t = (low + high) / 2
+                far, near = self._values(sign * np.array([furthest - t, -t]))
+                pull = sign * (share * far + (1 - share) * near)
+                low, high = (t, high) if pull > 0 else (low, t)
+        return sign * high * unit
 
     def lengths(
         self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
