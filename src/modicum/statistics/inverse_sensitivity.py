@@ -459,21 +459,21 @@ class LocationErrorModel(DrawnEnds):
             return TOO_FEW_TO_TRIM.filled(records=self.trimmed)
         if self._kept < 2 * self.length_bound or self._too_many:
             return TOO_LITTLE
-        if self.outside is not None and self.outside.excess(0.05):
-            return BEYOND.filled(records=max(self.outside.counted or 0, 0))
-        if self.ends == (self.lattice.first, self.lattice.last):
+        outside = self._outside_status
+        if outside.code != "clipped" and self.ends == (self.lattice.first, self.lattice.last):
             return TOO_LITTLE
-        tail = self._tail_status
-        if self._reaches_range_end(self.ends) and tail.code != "heavy_tail":
+        if outside.code not in ("clipped", "heavy_tail") and self._reaches_range_end(self.ends):
             return NO_END
-        return tail
+        return outside
 
     @property
-    def _tail_status(self) -> Status:
+    def _outside_status(self) -> Status:
         """Whether the ends allow for the tail that was seen, and all records can be near."""
         lattice, (lo, hi) = self.lattice, self.bounds
         if self.outside is None or (lo <= lattice.first and hi >= lattice.last):
             return OK
+        if self.outside.excess(0.05):
+            return BEYOND.filled(records=max(self.outside.counted or 0, 0))
         if self.growth <= MOST_TOLD:
             least, typical = tail_of(self.outside)
             tail = tail_status(least, typical, self.assumed, self.growth)

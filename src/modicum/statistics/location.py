@@ -54,10 +54,10 @@ from modicum.statistics.inverse_sensitivity import (
     Candidates,
     ClipBounds,
     LocationOption,
+    OneLocationErrorModel,
     Scene,
     asked,
     cell_edges,
-    OneLocationErrorModel,
     check_levels,
     draw_ends,
     draw_value,
@@ -447,9 +447,7 @@ def _look_at_tail(
     return (float(_TAIL_PART * max(here.count, 1)), radius) if radius else None
 
 
-def _find_bounds(
-    here: _Planned, cells: CellSummary, records: RecordSummary
-) -> Steps[SearchResult]:
+def _find_bounds(here: _Planned, cells: CellSummary, records: RecordSummary) -> Steps[SearchResult]:
     """[locations.4] The radii on both sides of the centre, and what is outside of them.
 
     Of few records, or without a centre, there is nothing to spare for that: such an answer can

@@ -160,7 +160,6 @@ class Pool:
             tuple(zip(shares[-number:], [*highs[1:], None], strict=True)),
         )
 
-
     def share_beyond(self, place: int) -> float:
         """Share of the records of all groups beyond the bounds of a size, rounded up by its noise.
 
@@ -357,9 +356,10 @@ def _is_unlike(here: Setting, pool: Pool, place: int, cells: CellSummary, n0: in
     label = "records beyond the bounds" + ", and in cells" * (len(numbers) > 1)
     outside, *others = yield from draw(label, mechanism)
     if others:
-        others[0], others[-1] = others[0] + outside / 2, others[-1] + outside / 2
-        away = [abs(number / n0 - usual) for number, usual in zip(others, inner.shares, strict=True)]
-        noise = math.sqrt(mechanism.noise[0].variance / 2) * len(others) / n0
+        each = outside / 2  # half of those beyond the bounds are in each of the outermost cells
+        found = [others[0] + each, *others[1:-1], others[-1] + each]
+        away = [abs(number / n0 - usual) for number, usual in zip(found, inner.shares, strict=True)]
+        noise = math.sqrt(mechanism.noise[0].variance / 2) * len(found) / n0
         if sum(away) / 2 > _UNLIKE + noise / 2:
             return True
     if not _too_many(pool, place, n0, outside, NoisyTerm(mechanism.noise[0], 1.0), _PERHAPS):

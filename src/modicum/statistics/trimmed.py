@@ -197,7 +197,7 @@ NEGLIGIBLE = 40.0  # points at the cap together weigh at most e^-40 of all
 RARE = 20.0  # radii at the cap, e^-20
 MOST_LEVELS = 20_000
 TILTS = tuple(Fraction(1, k) for k in (8, 12, 16, 24, 32, 48, 64))  # costs of a radius less
-CLEARLY = 5.0  # nats
+CLEARLY = 1.5  # nats
 _FINE = 1 << 10  # units of a change, or more with a large budget
 
 
