@@ -486,10 +486,11 @@ def test_one_value_is_answered_and_allows_for_others() -> None:
         assert lower < 7.5 < upper
         others = a.error_model.share_elsewhere(0.05)
         score = expectile_score(0.9)
-        assert upper == pytest.approx(7.5 + score.moved(1e9 - 7.5, others), rel=1e-3)
-        assert score.moved(1e9, others) == pytest.approx(
-            1e9 * 0.9 * others / (0.9 * others + 0.1 * (1 - others)), rel=1e-6
-        )
+        part = 0.9 * others / (0.9 * others + 0.1 * (1 - others))
+        assert score.moved(1e9, others) == pytest.approx(part, rel=1e-6)
+        assert upper == pytest.approx(7.5 + 1e9 * part, rel=1e-3)
+        assert a.error_model.interval(0.99, 3) == WITHIN
     assert score.moved(1e9, 0.0) == 0
-    assert score.moved(-1e9, 1.0) == -1e9
-    assert OwnMedian().moved(5.0, 0.1) == 5.0
+    assert score.moved(-1e9, 1.0) == 1
+    assert expectile_score(0.1).moved(-1e9, 0.01) == pytest.approx(score.moved(1e9, 0.01))
+    assert OwnMedian().moved(5.0, 0.1) == 1

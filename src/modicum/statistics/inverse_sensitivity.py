@@ -527,16 +527,17 @@ class OneLocationErrorModel(OneValue, SizedByBounds):
     """[locations.16] A location where all records seem to have one value, the ``point``."""
 
     point: int
-    statistic: MonotoneStatistic
+    level: float | None
+    ends: tuple[int, int]
 
     @property
     def value(self) -> Fraction:
         return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
-        share = 0.0 if tail is None else self.share_elsewhere(1 - level)
-        step, first, last = self.lattice.step, self.lattice.first, self.lattice.last
-        below = self.statistic.moved((first - self.lo) * step, share) / step
-        above = self.statistic.moved((last - self.hi) * step, share) / step
-        return self.in_range(self.lo - 0.5 + below, self.hi + 0.5 + above)
+        """Return the ends; the range above their level. Without a tail, nothing is elsewhere."""
+        if tail is None:
+            return self.in_range(self.lo - 0.5, self.hi + 0.5)
+        if self.level is None or level > self.level:
+            return Interval(self.lattice.lo, self.lattice.hi)
+        return self.in_range(self.ends[0] - 0.5, self.ends[1] + 0.5)

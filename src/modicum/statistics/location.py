@@ -74,7 +74,7 @@ from modicum.statistics.monotone_statistic import (
     power_score,
     true_location,
 )
-from modicum.statistics.outside import Counted, NoisyTerm
+from modicum.statistics.outside import Counted, NoisyTerm, OneValue
 from modicum.statistics.quantile import median
 from modicum.statistics.search import SearchResult, count_again
 from modicum.statistics.split import (
@@ -368,7 +368,7 @@ def location(
         assert bounds is not None
         if place.way == "single":
             counted = Counted(Fraction(max(n0, 1)), (count_noise,))
-            return (yield from _one_value(here, bounds, statistic, centre, counted))
+            return (yield from _one_value(here, bounds, options, centre, counted))
     clip = _clipped(here, bounds, centre)
     candidates = _candidates(here, clip, statistic, centre, share)
     scene = Scene(split, lattice, statistic, cells, clip, candidates)
@@ -467,12 +467,22 @@ def _find_bounds(here: _Planned, cells: CellSummary, records: RecordSummary) -> 
 
 
 def _one_value(
-    here: _Planned, bounds: Bounds, statistic: MonotoneStatistic, centre: int, counted: Counted
+    here: _Planned, bounds: Bounds, option: LocationOption, centre: int, counted: Counted
 ) -> Steps[ScalarEstimate]:
-    """[locations.16] The value that all records seem to have, and a count of the others."""
+    """[locations.16] The value that all records seem to have, and a count of the others.
+
+    These may be anywhere in the range: no tail fits a single value.
+    """
     elsewhere, noise = yield from count_away(here, bounds.elsewhere)
+    others = OneValue(here.lattice, bounds.lo, bounds.hi, counted, elsewhere, noise)
+    ends, statistic, lattice = (bounds.lo, bounds.hi), option.statistic, here.lattice
+    if option.level is not None and statistic is not None:
+        share = others.share_elsewhere(1 - option.level)
+        low, high = lattice.first - bounds.lo, lattice.last - bounds.hi
+        below, above = (statistic.moved(each * lattice.step, share) for each in (low, high))
+        ends = bounds.lo + math.floor(low * below), bounds.hi + math.ceil(high * above)
     error_model = OneLocationErrorModel(
-        here.lattice, bounds.lo, bounds.hi, counted, elsewhere, noise, centre, statistic
+        lattice, bounds.lo, bounds.hi, counted, elsewhere, noise, centre, option.level, ends
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 

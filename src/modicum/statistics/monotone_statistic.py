@@ -98,9 +98,9 @@ class MonotoneStatistic(ABC):
     def moved(self, distance: float, share: float) -> float:
         """Bound on the statistic of equal records at 0 but for a ``share`` at a ``distance``.
 
-        It is between these, whatever else is known.
+        It is a part of the distance, all of it if nothing else is known.
         """
-        return distance if share else 0.0
+        return 1.0 if share else 0.0
 
     def _check_numbers(self) -> None:
         """Refuse growth and width that are not numbers or do not fit each other."""
@@ -257,18 +257,20 @@ class Score(MonotoneStatistic):
             return ScoreTable.of(self._values, span, None if self.homogeneous else step)
 
     def moved(self, distance: float, share: float) -> float:
-        if not 0 < share < 1:
-            return distance if share else 0.0
-        unit = abs(distance) if self.homogeneous else 1.0  # then scores are known up to 1 alone
-        furthest, sign = abs(distance) / unit, math.copysign(1.0, distance)
-        low, high = 0.0, furthest
+        if not 0 < share < 1 or not distance:
+            return 1.0 if share else 0.0
+        whole = math.copysign(1.0, distance) if self.homogeneous else distance
+        low, high = 0.0, 1.0
         with suppress_warnings():
             for _ in range(_HALVINGS):
-                t = (low + high) / 2
-                far, near = self._values(sign * np.array([furthest - t, -t]))
-                pull = sign * (share * far + (1 - share) * near)
-                low, high = (t, high) if pull > 0 else (low, t)
-        return sign * high * unit
+                part = (low + high) / 2
+                try:
+                    far, near = self._values(whole * np.array([1 - part, -part]))
+                except InvalidArgument:  # ψ fails there, as it did not where it was tried
+                    return 1.0
+                pull = share * far + (1 - share) * near
+                low, high = (part, high) if pull * whole > 0 else (low, part)
+        return high
 
     def lengths(
         self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
