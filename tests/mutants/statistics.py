@@ -528,8 +528,8 @@ FAULTS = (
         "pooled-beyond-twice",
         "A record of a group is beyond the bounds and in a cell.",
         "statistics/pooled.py:_is_unlike",
-        "last - cells.above(hi))",
-        "last)",
+        "first - cells.below(lo)",
+        "first",
         _POOLED,
     ),
     Fault(
