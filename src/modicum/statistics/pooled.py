@@ -83,6 +83,7 @@ _ALIKE_FROM, _ALIKE = 600.0, 25.0  # records per unit of noise, and nats
 # of the second as may be wrong.
 _BEYOND_FROM, _ONCE, _TWICE = 300.0, (1 / 24, 1 / 10), (1 / 5, 1 / 5)
 _PERHAPS, _SURELY = 0.2, 0.02
+_WIDER = 1.5  # times the bounds of all groups are those of a group that reach what lies beyond
 _UNLIKE = 0.25  # of the records of a group, which are in other cells than those of all groups
 _DOUBT = 0.2  # probability with which the noise hides that more records are in a cell
 
@@ -300,12 +301,13 @@ def mean_in_pool(column: str | None, pool: Pool, event: Event, alone: Alone) -> 
     n0 = yield from _count(here, cells.count)  # [pooled.5]
     expected = expected_records(split, n0)
     place = pool.size_for(expected)
-    unlike = expected > max(_BEYOND * pool.sizes[-1], _ALIKE_FROM)
-    if not unlike and expected >= _BEYOND_FROM:
-        unlike = yield from _is_unlike(here, pool, place, cells, n0)  # [pooled.6]
-    if unlike:
-        return (yield from alone(split.rest().loss))
     lo, hi = pool.bounds[place]
+    unlike, beyond = expected > max(_BEYOND * pool.sizes[-1], _ALIKE_FROM), 0
+    if not unlike and expected >= _BEYOND_FROM:
+        unlike, beyond = yield from _is_unlike(here, pool, place, cells, n0)  # [pooled.6]
+    if unlike:
+        answer = yield from alone(split.rest().loss)
+        return _reached(answer, hi - lo, beyond)
     ends, total = _between(pool.lattice, lo, hi), cells.clipped_sum(lo, hi)
     inside = yield from mean_between(here, ends, total, cells.count)  # [pooled.7]
     sides = pool.beyond(place)
@@ -337,10 +339,25 @@ def _count(here: Setting, records: int) -> Steps[int]:
     return round(first.value)
 
 
-def _is_unlike(here: Setting, pool: Pool, place: int, cells: CellSummary, n0: int) -> Steps[bool]:
+def _reached(answer: Any, width: int, beyond: int) -> Any:
+    """Say of an answer alone if it does not reach the records that were counted beyond the bounds.
+
+    Then its own bounds are not wider than those of all groups.
+    """
+    model: Any = answer.error_model
+    silent = beyond and answer.status.code in ("ok", "unseen") and hasattr(model, "lo")
+    if not silent or model.hi - model.lo > _WIDER * width:
+        return answer
+    return replace(answer, status=BEYOND.filled(records=beyond))
+
+
+def _is_unlike(
+    here: Setting, pool: Pool, place: int, cells: CellSummary, n0: int
+) -> Steps[tuple[bool, int]]:
     """[pooled.6] Whether the records of a group lie in other cells than those of all groups.
 
-    Those beyond the bounds are one cell, and of enough records those within are six.
+    Those beyond the bounds are one cell, and of enough records those within are six. Returned is
+    the noisy number of those beyond, too, if they are the reason.
     """
     split, inner = here.split, pool.inner
     expected, concentrated = expected_records(split, n0), split.concentrated
@@ -361,12 +378,13 @@ def _is_unlike(here: Setting, pool: Pool, place: int, cells: CellSummary, n0: in
         away = [abs(number / n0 - usual) for number, usual in zip(found, inner.shares, strict=True)]
         noise = math.sqrt(mechanism.noise[0].variance / 2) * len(found) / n0
         if sum(away) / 2 > _UNLIKE + noise / 2:
-            return True
+            return True, 0
     if not _too_many(pool, place, n0, outside, NoisyTerm(mechanism.noise[0], 1.0), _PERHAPS):
-        return False
+        return False, 0
     share = split.share(split.part_for(_TWICE[concentrated], "noise"))
     again, noise_again = yield from draw_count(split, beyond, share, "records beyond, again")
-    return _too_many(pool, place, n0, again, NoisyTerm(noise_again, 1.0), _SURELY)
+    many = _too_many(pool, place, n0, again, NoisyTerm(noise_again, 1.0), _SURELY)
+    return many, again if many else 0
 
 
 def _too_many(
