@@ -14,7 +14,7 @@ from modicum.exact.lattice import Lattice
 from modicum.papers.dick2023 import trim_plan
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, radius_grid
+from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, moved_by, radius_grid
 from modicum.statistics.location import LocationPlan
 from modicum.statistics.monotone_statistic import expectile_score
 from tests.statistics.test_quantile import SHAPES, answers
@@ -487,10 +487,11 @@ def test_one_value_is_answered_and_allows_for_others() -> None:
         others = a.error_model.share_elsewhere(0.05)
         score = expectile_score(0.9)
         part = 0.9 * others / (0.9 * others + 0.1 * (1 - others))
-        assert score.moved(1e9, others) == pytest.approx(part, rel=1e-6)
+        assert moved_by(score, 10**9, 1.0, others) == pytest.approx(1e9 * part, rel=1e-5)
         assert upper == pytest.approx(7.5 + 1e9 * part, rel=1e-3)
         assert a.error_model.interval(0.99, 3) == WITHIN
-    assert score.moved(1e9, 0.0) == 0
-    assert score.moved(-1e9, 1.0) == 1
-    assert expectile_score(0.1).moved(-1e9, 0.01) == pytest.approx(score.moved(1e9, 0.01))
-    assert OwnMedian().moved(5.0, 0.1) == 1
+    assert moved_by(score, 10**9, 1.0, 0.0) == 0
+    assert moved_by(score, -(10**9), 1.0, 1.0) == -(10**9)
+    mirrored = moved_by(expectile_score(0.1), -(10**9), 1.0, 0.01)
+    assert mirrored == -moved_by(score, 10**9, 1.0, 0.01)
+    assert moved_by(OwnMedian(), 5, 1.0, 0.1) == 5

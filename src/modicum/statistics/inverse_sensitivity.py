@@ -26,7 +26,7 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
 from modicum.statistics.drawn_interval import DrawnEnds
-from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
+from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, SignedLengths, excess
 from modicum.statistics.outside import (
     BEYOND,
     NoisyTerm,
@@ -520,6 +520,25 @@ class LocationErrorModel(DrawnEnds):
             **self._numbers(length_bound=self.length_bound, allowed_at_bounds=self.allowed),
             "trimmed": self.trimmed,
         }
+
+
+def moved_by(statistic: MonotoneStatistic, distance: int, step: float, share: float) -> int:
+    """[locations.16] Bound the location of equal records at 0, but for a share at a distance.
+
+    Distances are in lattice steps; it is between these, if no more is known than that.
+    """
+    if not share or not distance:
+        return 0
+    if share >= 1 or not isinstance(statistic, Score):
+        return distance
+    table, sign = statistic.table(abs(distance), step), 1 if distance > 0 else -1
+    low, high = 0, abs(distance)
+    while high - low > 1:
+        middle = (low + high) // 2
+        far, near = table.at(sign * np.array([abs(distance) - middle, -middle]))
+        pull = sign * (share * float(far) + (1 - share) * float(near))
+        low, high = (middle, high) if pull > 0 else (low, middle)
+    return sign * high
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Monotone M-estimators by the inverse sensitivity mechanism on cells around a pri
                       exceed;
 [locations.4] radii   for an unbounded score: on each side, the least width with few records
                       outside, and the data are clipped there;
-[locations.15] tail   before these, how far an eighth of the records reach: is the tail heavy?
+[locations.15] tail   before these, how far a small part of the records reach: is it heavy?
 [locations.16] outside  after them, how many records are outside: too many for a tail are looked
                       for again (search.py), or told; where all records seem to have one value,
                       that is the answer, and how many others there are is all that is drawn;
@@ -61,6 +61,7 @@ from modicum.statistics.inverse_sensitivity import (
     check_levels,
     draw_ends,
     draw_value,
+    moved_by,
     radius_grid,
 )
 from modicum.statistics.mean import mean
@@ -94,7 +95,7 @@ END_SHARE = Fraction(1, 5)  # both together
 WIDTH_SHARE = Fraction(3, 100)
 # Strength of the look at the tail: so much, so many times 1/N, at most; and the part it is for.
 _LEAST_LOOK, _LOOK_FOR, _MOST_LOOK = 0.01, 90.0, 0.05
-_TAIL_PART = Fraction(1, 8)
+_TAIL_PARTS, _FROM = (Fraction(1, 8), Fraction(1, 16)), 10_000.0  # of few records, and from there
 _LEAST_VALUE = Fraction(2, 5)  # of the value, if no ends are drawn
 CENTRE_SHARES = tuple(Fraction(k, 100) for k in (1, 2, 5, 10, 20, 35, 50))
 CELL_BITS = 7  # 128 cells an octave of distance from the centre
@@ -432,19 +433,20 @@ def _radius_of(
 def _look_at_tail(
     here: _Planned, records: RecordSummary, centre: int
 ) -> Steps[tuple[float, int] | None]:
-    """[locations.15] A radius that an eighth of the records exceed, and how many these are.
+    """[locations.15] A radius that a small part of the records exceed, and how many these are.
 
     Beside the radius that few exceed it tells how heavy the tail is; a radius of 0 tells nothing.
     """
     expected = expected_records(here.split, here.count)
     strength = min(_MOST_LOOK, max(_LEAST_LOOK, _LOOK_FOR / expected))
     share = here.split.share(here.split.part_for(strength, "subsample"))
+    part = _TAIL_PARTS[expected >= _FROM]
 
     def words(radius: int) -> str:
-        return f"about an eighth of the records are more than {here.lattice.words(radius)} away"
+        return f"about {part} of the records are more than {here.lattice.words(radius)} away"
 
-    radius = yield from _radius_of(here, records, centre, _TAIL_PART, share, "tail", words)
-    return (float(_TAIL_PART * max(here.count, 1)), radius) if radius else None
+    radius = yield from _radius_of(here, records, centre, part, share, "tail", words)
+    return (float(part * max(here.count, 1)), radius) if radius else None
 
 
 def _find_bounds(here: _Planned, cells: CellSummary, records: RecordSummary) -> Steps[SearchResult]:
@@ -479,8 +481,8 @@ def _one_value(
     if option.level is not None and statistic is not None:
         share = others.share_elsewhere(1 - option.level)
         low, high = lattice.first - bounds.lo, lattice.last - bounds.hi
-        below, above = (statistic.moved(each * lattice.step, share) for each in (low, high))
-        ends = bounds.lo + math.floor(low * below), bounds.hi + math.ceil(high * above)
+        below, above = (moved_by(statistic, each, lattice.step, share) for each in (low, high))
+        ends = bounds.lo + below, bounds.hi + above
     error_model = OneLocationErrorModel(
         lattice, bounds.lo, bounds.hi, counted, elsewhere, noise, centre, option.level, ends
     )

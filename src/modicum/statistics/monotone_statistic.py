@@ -95,13 +95,6 @@ class MonotoneStatistic(ABC):
             ``at(t)`` has the lengths of lattice integers.
         """
 
-    def moved(self, distance: float, share: float) -> float:
-        """Bound on the statistic of equal records at 0 but for a ``share`` at a ``distance``.
-
-        It is a part of the distance, all of it if nothing else is known.
-        """
-        return 1.0 if share else 0.0
-
     def _check_numbers(self) -> None:
         """Refuse growth and width that are not numbers or do not fit each other."""
         if not (is_number(self.growth) and 0 <= self.growth <= _MOST_GROWTH):
@@ -255,22 +248,6 @@ class Score(MonotoneStatistic):
         """
         with suppress_warnings():
             return ScoreTable.of(self._values, span, None if self.homogeneous else step)
-
-    def moved(self, distance: float, share: float) -> float:
-        if not 0 < share < 1 or not distance:
-            return 1.0 if share else 0.0
-        whole = math.copysign(1.0, distance) if self.homogeneous else distance
-        low, high = 0.0, 1.0
-        with suppress_warnings():
-            for _ in range(_HALVINGS):
-                part = (low + high) / 2
-                try:
-                    far, near = self._values(whole * np.array([1 - part, -part]))
-                except InvalidArgument:  # ψ fails there, as it did not where it was tried
-                    return 1.0
-                pull = share * far + (1 - share) * near
-                low, high = (part, high) if pull * whole > 0 else (low, part)
-        return high
 
     def lengths(
         self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
