@@ -63,15 +63,6 @@ def radius_grid(centre: int, reach: int) -> RadiusGrid:
     return RadiusGrid.between(max(1, abs(centre) >> CENTRE_BITS), reach)
 
 
-def records_beyond(cells: CellSummary, grid: RadiusGrid, side: int) -> tuple[int, ...]:
-    """Records beyond each radius on one side; the radii are edges of the cells."""
-    middle = len(cells.edges)
-    counts = np.array(cells.counts, dtype=np.int64)[::side]
-    beyond = np.cumsum(counts[::-1])[::-1]
-    inside = np.minimum(np.searchsorted(cells.edges, grid.radii), middle - 1)
-    return tuple(beyond[middle + 1 + inside].tolist())
-
-
 @dataclass(frozen=True, slots=True)
 class LocationOption(Options):
     """Which location, and the confidence level of its interval.
