@@ -175,6 +175,26 @@ def test_a_group_that_is_not_like_the_others() -> None:
     assert frame["unshrunk"][99] == frame["value"][99]
 
 
+@pytest.mark.parametrize(
+    ("share", "size", "epsilon"), [(0.3, 1200, 1), (0.1, 2400, 1), (0.1, 600, 5)]
+)
+def test_a_part_of_a_group_far_away_is_reached_or_told(share, size, epsilon) -> None:
+    """The rows beyond the bounds are counted: as many as no other group has are not lost."""
+    lost, other = 0, 0
+    for seed in range(5):
+        rng = np.random.default_rng([seed, size])
+        g = rng.integers(0, 50, 50 * size)
+        x = np.where((g == 7) & (rng.random(len(g)) < share), 1000, 0) + rng.normal(size=len(g))
+        table = pd.DataFrame({"g": g, "x": x})
+        asked = groups(table, list(range(50)), mo.pure(9), seed=f"{seed} {size}")
+        found = asked.mean("x", epsilon=epsilon)
+        truth, interval = table[g == 7]["x"].mean(), found[7].interval()
+        lost += found[7].code == "ok" and not interval.lower <= truth <= interval.upper
+        other += sum(not hasattr(found[k].error_model, "unshrunk") for k in range(50)) - 1
+    assert lost <= 1
+    assert other <= 12  # of 245 groups that are like all others
+
+
 def test_no_rows_at_all_and_empty_groups() -> None:
     nothing = groups(TABLE[:0], seed="nothing").mean("x", within=WITHIN, epsilon=1)
     assert len(nothing) == 100

@@ -22,6 +22,7 @@ from modicum.mechanisms.scores import (
     MedianCellScore,
     MedianScore,
     RankScore,
+    ReachScore,
     TargetScore,
     ThresholdScore,
     TopCellScore,
@@ -159,6 +160,11 @@ def _beyond(q: Records, e: Fraction) -> Mechanism:
     return Exponential(TargetScore(counts, 1), e)
 
 
+def _reach(q: Records, e: Fraction) -> Mechanism:
+    within = tuple(int((q <= k).sum()) for k in (-8, 1, 8))
+    return Exponential(ReachScore(within, 1, Fraction(1, 5), 1 << 10), e)
+
+
 def _cell_counts(q: Records) -> tuple[int, ...]:
     """Records in cells of four integers."""
     return tuple(int((q // 4 == cell).sum()) for cell in range(-2, 3))
@@ -208,6 +214,7 @@ LAWS: dict[str, LawOf] = {
     "linear levels": lambda q, e: LinearLevelMechanism(*trimmed_levels(q), -8, 8, e, RangeDP(e)),
     "interval": _interval,
     "beyond": _beyond,
+    "reach": _reach,
     "median cell": lambda q, e: Exponential(MedianCellScore(_cell_counts(q)), e),
     "top cell": _top_cell,
     "least loss": _least_loss,

@@ -12,7 +12,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import gaussian, laplace
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
-from modicum.mechanisms.scores import LossScore, TargetScore, ThresholdScore
+from modicum.mechanisms.scores import LossScore, ReachScore, TargetScore, ThresholdScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled
@@ -44,6 +44,7 @@ SPREAD = {
     "threshold": lambda e: Exponential(ThresholdScore(np.arange(0, 90, 9), -100, 100, 5, 9), e),
     "interval": lambda e: LAWS["interval"](DATA, e),
     "beyond": lambda e: Exponential(TargetScore((9, 7, 4, 2, 1, 0), 2), e),
+    "reach": lambda e: Exponential(ReachScore((0, 1, 2, 4, 7, 9), 3, e / 8, 1 << 10), e),
     "least loss": lambda e: Exponential(LossScore(np.array([9, 7, 4, 2, 1, 0, 5, 12]), 2, 3), e),
     "weighted": lambda e: laplace((3, 0), l1=20, epsilon=e, weights=(1, 5)),
     "radii by flip": lambda e: radii(e, "flip"),

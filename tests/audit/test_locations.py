@@ -48,12 +48,40 @@ REQUESTS = {
 def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
     """Without a centre and with one, with coarse cells and fine ones, by the noisy count."""
     query, pairs = REQUESTS[name]
-    report = audit.check(query, pairs, widths=(1, 1, 2, 1, 1))
+    report = audit.check(query, pairs, widths=(1, 2, 2, 2, 1, 1, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     for step in report.steps:
         # Few records are never far enough apart to bring an end's law near its claim.
         assert "end" in step.label or step.used > 0.4, (step.label, step.used)
+
+
+OUTSIDE = {
+    "count": ((4000,),),
+    "centre": (7,),
+    "tail": ((3,),),
+    "radii": ((2, 1), (0, 0)),
+    "records outside": ((0,), (3000,)),
+    "records outside, again": ((0,), (3000,)),
+    "records outside, home included": ((0,), (2900,)),
+    "radii, again": ((3, 4), (0, 0)),
+    "records beside a single value": ((0,), (3000,)),
+}
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("level", [0.95, None])
+def test_what_lies_outside_is_counted_within_the_claim(cost, level) -> None:
+    """Bounds that are drawn again, or reach the home point, and a single value."""
+    query = ask.expectile(tau=0.9, **ABOVE, **cost, level=level)
+    report = audit.check(query, HIGH, values=OUTSIDE, widths=(0,) * 12 + (1,) * 4)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    assert {"records outside, home included", "radii, again"} <= used.keys()
+    assert {"records away from a single value", "tail", "location"} <= used.keys()
+    for label in ("records outside", "records outside, again", "records beside a single value"):
+        assert used[label] > 0.95, label
 
 
 @pytest.mark.one_in(2)

@@ -37,7 +37,15 @@ VALUES = {
     "all groups: records outside": ((0,),),
     "count": ((25,), (1000,), (50_000,)),
     "count, again": ((25,),),
-    "records in the inner cells": ((100, 90, 110, 120, 80, 100), (0, 0, 1000, 0, 0, 0)),
+    "records beyond the bounds, and in cells": ((0, 100, 90, 110, 120, 80, 100),),
+}
+FAR = VALUES | {
+    "all groups: records": ((60_000,),),
+    "all groups: radii": ((2, 2),),
+    "count": ((500,), (1000,)),
+    "records beyond the bounds": ((0,), (9000,)),
+    "records beyond the bounds, and in cells": ((0, 0, 0, 1000, 0, 0, 0), (9000,) * 7),
+    "records beyond, again": ((9000,),),
 }
 WIDTHS = (0,) * 6 + (1,) * 26
 PAIRS = audit.neighbours((-8, 5), 2)
@@ -76,8 +84,18 @@ def test_both_stages_keep_the_claim_and_use_it(cost) -> None:
     assert report.drawn == report.claimed
     used = {step.label for step in report.steps}
     assert {"all groups: records between the bounds", "mean between the bounds"} <= used
-    assert {"records in the inner cells", "mean over the range", "all groups: records"} <= used
+    assert {"records beyond the bounds, and in cells", "mean over the range"} <= used
+    assert "all groups: records" in used
     assert any("upper bound" in label for label in used)
+
+
+def test_records_of_a_group_beyond_the_bounds_are_counted_within_the_claim() -> None:
+    report = audit.check(together(ask.mean(**NARROW, epsilon=1)), PAIRS, values=FAR, widths=WIDTHS)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    for label in FAR.keys() - VALUES.keys() | {"records beyond the bounds, and in cells"}:
+        assert used[label] > 0.95, label
 
 
 def test_a_range_that_all_groups_find_keeps_the_claim() -> None:

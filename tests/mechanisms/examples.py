@@ -47,6 +47,7 @@ WRITTEN: dict[str, str] = {
     "RankThreshold": "first last target cap epsilon",
     "MedianCentre": "grid first last epsilon",
     "BeyondTarget": "target epsilon",
+    "Reach": "target tilt unit epsilon",
     "MedianCell": "epsilon",
     "TopCell": "tilts near epsilon",
     "LeastLoss": "most first epsilon",

@@ -453,6 +453,14 @@ FAULTS = (
         _LAWS,
     ),
     Fault(
+        "reach-score-half",
+        "What a record changes of how far changes reach is taken as half of what it is.",
+        "mechanisms/scores.py:ReachScore.span",
+        "return 2 * self.unit",
+        "return self.unit",
+        _LAWS,
+    ),
+    Fault(
         "loss-score-half",
         "The largest loss of one record is taken as half of what it is.",
         "mechanisms/scores.py:LossScore.span",

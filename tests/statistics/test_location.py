@@ -14,8 +14,9 @@ from modicum.exact.lattice import Lattice
 from modicum.papers.dick2023 import trim_plan
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, radius_grid
+from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, moved_by, radius_grid
 from modicum.statistics.location import LocationPlan
+from modicum.statistics.monotone_statistic import expectile_score
 from tests.statistics.test_quantile import SHAPES, answers
 
 WITHIN = (-1e9, 1e9)
@@ -446,3 +447,51 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     data = np.random.default_rng(0).normal(size=2000)
     question = query.expectile(tau=0.3, within=WITHIN, epsilon=1)
     assert answers(question, data, 2, 5) == answers(question, data[::-1], 2, 5)
+
+
+def far_apart(name: str) -> np.ndarray:
+    """Most records in one place, and a part of them elsewhere."""
+    rng = np.random.default_rng(5)
+    return {
+        "zeros beside 1e6": np.where(np.arange(3000) % 10 == 0, 0.0, 1e6),
+        "beside 1": np.where(np.arange(3000) < 300, rng.normal(1, 1, 3000), 1.0),
+        "300 at 1e6": np.where(np.arange(3000) < 300, 1e6, rng.normal(0, 1, 3000)),
+        "pareto 1.2": rng.pareto(1.2, 3000) + 1,
+    }[name]
+
+
+@pytest.mark.parametrize("name", ["zeros beside 1e6", "beside 1", "300 at 1e6", "pareto 1.2"])
+@pytest.mark.parametrize("asked", ["expectile 0.9", "lp 1.5"])
+def test_what_lies_far_from_most_records_is_reached_or_told(name, asked) -> None:
+    """Intervals that miss are not ok."""
+    if (name, asked) == ("pareto 1.2", "lp 1.5"):
+        return  # its location is well within the bounds
+    ask, psi = ASKED[asked]
+    data = far_apart(name)
+    truth = crossing(data, psi)
+    lost = 0
+    for cost in ({"epsilon": 1}, {"rho": "0.1"}):
+        for a in answers(ask(**cost), data, 5, (name, asked)):
+            lower, upper = a.error_model.interval(0.95, 3)
+            lost += a.status.ok and not lower <= truth <= upper
+    assert lost <= 1
+
+
+def test_one_value_is_answered_and_allows_for_others() -> None:
+    """The records elsewhere may be anywhere, and their noisy number is all that is known."""
+    for a in answers(query.expectile(tau=0.9, within=WITHIN, epsilon=1), np.full(3000, 7.5), 5):
+        assert a.status.ok
+        assert a.value == 7.5
+        lower, upper = a.error_model.interval(0.95, 3)
+        assert lower < 7.5 < upper
+        others = a.error_model.share_elsewhere(0.05)
+        score = expectile_score(0.9)
+        part = 0.9 * others / (0.9 * others + 0.1 * (1 - others))
+        assert moved_by(score, 10**9, 1.0, others) == pytest.approx(1e9 * part, rel=1e-5)
+        assert upper == pytest.approx(7.5 + 1e9 * part, rel=1e-3)
+        assert a.error_model.interval(0.99, 3) == WITHIN
+    assert moved_by(score, 10**9, 1.0, 0.0) == 0
+    assert moved_by(score, -(10**9), 1.0, 1.0) == -(10**9)
+    mirrored = moved_by(expectile_score(0.1), -(10**9), 1.0, 0.01)
+    assert mirrored == -moved_by(score, 10**9, 1.0, 0.01)
+    assert moved_by(OwnMedian(), 5, 1.0, 0.1) == 5

@@ -8,11 +8,15 @@ import pytest
 from scipy import stats
 
 from modicum import query
+from modicum.audit.trail import Remembered
 from modicum.errors import InvalidArgument
+from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.privacy.event import PureDP
+from modicum.privacy.event import PureDP, event_of
 from modicum.privacy.split import BudgetSplit
+from modicum.runtime.replay import Run
+from modicum.statistics.drawn_interval import distances
 from modicum.statistics.trimmed import LevelPlan
 from tests.statistics.test_quantile import SHAPES, WITHIN, answers
 
@@ -165,3 +169,24 @@ def test_constants_of_a_run() -> None:
         assert radii * math.exp(-0.14 * plan.aim) <= (1 - level) * (1 + 1e-9)
         assert plan.radius_cap >= plan.aim
         assert (lattice.width + 1) * math.exp(-0.35 * plan.length_bound) <= 0.0500001
+
+
+@STATISTICS
+@pytest.mark.parametrize(("n", "rare"), [(1500, 1e-3), (3000, 1e-4), (20_000, 1e-4)])
+def test_an_interval_has_a_width(statistic, n, rare) -> None:
+    """Radii a thousand times too small are hardly ever drawn, if there are records enough."""
+    data = np.random.default_rng(n).normal(size=n)
+    asked = question(statistic)
+    run = Run(asked, event_of(asked.budget), Remembered(tuple(data)))
+    entropy, drawn = SeededEntropy(f"{statistic} {n}"), 0
+    while run.trail[-1][0] != "radius of the interval":
+        drawn = run.waiting.sample(entropy)
+        drawn = drawn if isinstance(drawn, int) else drawn[0]
+        run.give(drawn if run.trail[-1][0] != "count" else (drawn,))
+    point = drawn * asked.lattice.step
+    radii = np.array(distances(max(asked.lattice.last - drawn, drawn - asked.lattice.first)).radii)
+    missed = abs(point - exact(statistic, data, 0.1)) / asked.lattice.step
+    chances = np.exp([run.waiting.log_density(k) for k in range(len(radii))])
+    assert chances.sum() == pytest.approx(1)
+    assert chances[radii < missed].sum() < 0.05
+    assert chances[radii < missed / 1000].sum() < rare

@@ -228,6 +228,39 @@ class TargetScore(ScoreFunction):
 
 
 @dataclass(frozen=True, slots=True)
+class ReachScore(ScoreFunction):
+    """The distance k that ``target`` changes of the data reach, and not much further, or about so.
+
+    With N changes that reach no further than distance k, and M that reach no further than the one
+    before, its loss is that of the target from [M, N], max(0, M - target, target - N). The prior
+    costs a ``tilt`` for each distance that k is short of the last one: where too few distances
+    would be as good as each other, the larger ones are drawn.
+
+    Sensitivity contract: one record more changes every N, which is secret, by at most 1, and so the
+    loss. The target and the prior do not depend on the data. Losses are in 1/``unit`` of a record.
+    See [trimmed_mean.3].
+    """
+
+    mechanism = "Reach"
+
+    within: tuple[int, ...] = field(repr=False, metadata=SECRET)
+    target: int
+    tilt: Fraction
+    unit: int
+
+    @property
+    def span(self) -> int:
+        return 2 * self.unit
+
+    def runs(self, rate: Fraction) -> Runs:
+        most = np.array(self.within, dtype=np.int64)
+        least = np.append(0, most[:-1])
+        losses = np.maximum(np.maximum(least - self.target, self.target - most), 0)
+        short = np.arange(len(most))[::-1]
+        return Runs.of_candidates(losses * self.unit + round(self.tilt / rate) * short)
+
+
+@dataclass(frozen=True, slots=True)
 class MedianCellScore(ScoreFunction):
     """A cell k near the median of records that are counted by cells, in the order of cells.
 

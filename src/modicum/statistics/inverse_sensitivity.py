@@ -26,10 +26,19 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
 from modicum.statistics.drawn_interval import DrawnEnds
-from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
-from modicum.statistics.outside import NoisyTerm, Outside
+from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, SignedLengths, excess
+from modicum.statistics.outside import (
+    BEYOND,
+    NoisyTerm,
+    OneValue,
+    Outside,
+    SizedByBounds,
+    perhaps_unseen,
+    tail_status,
+)
 from modicum.statistics.score_lengths import ClippedCells, level_ends_of
 from modicum.statistics.spec import Options, Row, checked_level, column_name
+from modicum.statistics.tail_index import assumed_index
 from modicum.status import FINE_STEPS, OK, Status
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
@@ -52,15 +61,6 @@ def cell_edges(lattice: Lattice, centre: int, bits: int) -> tuple[int, ...]:
 def radius_grid(centre: int, reach: int) -> RadiusGrid:
     """Candidate radii around a centre that is known to 24 bits."""
     return RadiusGrid.between(max(1, abs(centre) >> CENTRE_BITS), reach)
-
-
-def records_beyond(cells: CellSummary, grid: RadiusGrid, side: int) -> tuple[int, ...]:
-    """Records beyond each radius on one side; the radii are edges of the cells."""
-    middle = len(cells.edges)
-    counts = np.array(cells.counts, dtype=np.int64)[::side]
-    beyond = np.cumsum(counts[::-1])[::-1]
-    inside = np.minimum(np.searchsorted(cells.edges, grid.radii), middle - 1)
-    return tuple(beyond[middle + 1 + inside].tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +196,7 @@ class Candidates:
 
 
 TAIL = 3.0  # the ends allow for clipped records if the tails are this heavy
+MOST_TOLD = 2.0  # growth up to which an index can be told that is large enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +207,26 @@ class ClipBounds:
     hi: int
     outside: Outside | None
 
+    def index(self, growth: float) -> float:
+        """[locations.15] The tail index that the ends allow for: 3, or what was seen."""
+        if self.outside is None or growth > MOST_TOLD:
+            return TAIL
+        least, typical = tail_of(self.outside)
+        return min(TAIL, assumed_index(least, typical, growth))
+
     def allowed(self, statistic: MonotoneStatistic) -> float:
-        """Records at a bound that make up for those beyond it, for a tail of index 3."""
-        beyond = excess(statistic.growth, TAIL)
+        """Records at a bound that make up for those beyond it, for the tail that was seen."""
+        index = self.index(statistic.growth)
+        beyond = excess(statistic.growth, index)
         if self.outside is None or beyond == math.inf:
             return 0.0
-        return beyond * self.outside.expected(TAIL)
+        return beyond * self.outside.expected(index)
+
+
+def tail_of(outside: Outside) -> tuple[float | None, float | None]:
+    """[locations.15] The least and the typical tail index that explain what was seen."""
+    seen = outside.evidence()
+    return outside.least_index(seen, 0.025), outside.least_index(seen, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +279,7 @@ class Scene:
             width=statistic.width,
             ends=ends,
             allowed=bounds.allowed(statistic),
+            assumed=bounds.index(statistic.growth),
             bounds=(bounds.lo, bounds.hi),
             outside=bounds.outside,
             length_bound=length_bound,
@@ -395,14 +411,19 @@ class LocationErrorModel(DrawnEnds):
     length_bound: float
     has_centre: bool
     trimmed: int = 0
+    assumed: float = TAIL
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ends, with a step for rounding; the range where they do not hold."""
         if self.outside is not None and tail is not None:
             needed = excess(self.growth, tail) * self.outside.expected(tail)
-            if needed > self.allowed or self._too_many:
+            if needed > self.allowed or self._too_many or self.outside.excess(0.05):
                 return Interval(self.lattice.lo, self.lattice.hi)
         return self._interval(self.ends, level, rounding=1)
+
+    def tail_index(self, _level: float) -> float:
+        """The index that the ends allow for, at any level."""
+        return self.assumed
 
     @property
     def _kept(self) -> float:
@@ -427,14 +448,34 @@ class LocationErrorModel(DrawnEnds):
             return NO_CENTRE
         if self.trimmed and self._kept < 2 * self.trimmed:
             return TOO_FEW_TO_TRIM.filled(records=self.trimmed)
-        whole_range = self.ends == (self.lattice.first, self.lattice.last)
-        if self._kept < 2 * self.length_bound or self._too_many or whole_range:
+        if self._kept < 2 * self.length_bound or self._too_many:
             return TOO_LITTLE
-        return NO_END if self._reaches_range_end(self.ends) else OK
+        outside = self._outside_status
+        if outside.code != "clipped" and self.ends == (self.lattice.first, self.lattice.last):
+            return TOO_LITTLE
+        if outside.code not in ("clipped", "heavy_tail") and self._reaches_range_end(self.ends):
+            return NO_END
+        return outside
+
+    @property
+    def _outside_status(self) -> Status:
+        """Whether the ends allow for the tail that was seen, and all records can be near."""
+        lattice, (lo, hi) = self.lattice, self.bounds
+        if self.outside is None or (lo <= lattice.first and hi >= lattice.last):
+            return OK
+        if self.outside.excess(0.05):
+            return BEYOND.filled(records=max(self.outside.counted or 0, 0))
+        if self.growth <= MOST_TOLD:
+            least, typical = tail_of(self.outside)
+            tail = tail_status(least, typical, self.assumed, self.growth)
+            if not tail.ok:
+                return tail
+        room = max(lo - lattice.first, lattice.last - hi)
+        return perhaps_unseen(self.outside.counted_at_most(0.02), self.count, hi - lo, room)
 
     @property
     def condition(self) -> str:
-        return "" if self.outside is None else "assumes tails of index 3 or lighter"
+        return "" if self.outside is None else f"assumes tails of index {self.assumed:g} or lighter"
 
     def assumption(self, tail: float | None) -> str:
         if self.trimmed:
@@ -458,7 +499,8 @@ class LocationErrorModel(DrawnEnds):
         return (
             f"interval(tail={tail:g}) allows for about {self.allowed:.0f} more records at the "
             "clipping bounds, which is what clipping costs if beyond them the data fall off like "
-            "a power of index 3 or faster; for heavier tails it is the public range."
+            f"a power of index {self.assumed:g} or faster; for heavier tails it is the public "
+            "range."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -469,3 +511,43 @@ class LocationErrorModel(DrawnEnds):
             **self._numbers(length_bound=self.length_bound, allowed_at_bounds=self.allowed),
             "trimmed": self.trimmed,
         }
+
+
+def moved_by(statistic: MonotoneStatistic, distance: int, step: float, share: float) -> int:
+    """[locations.16] Bound the location of equal records at 0, but for a share at a distance.
+
+    Distances are in lattice steps; it is between these, if no more is known than that.
+    """
+    if not share or not distance:
+        return 0
+    if share >= 1 or not isinstance(statistic, Score):
+        return distance
+    table, sign = statistic.table(abs(distance), step), 1 if distance > 0 else -1
+    low, high = 0, abs(distance)
+    while high - low > 1:
+        middle = (low + high) // 2
+        far, near = table.at(sign * np.array([abs(distance) - middle, -middle]))
+        pull = sign * (share * float(far) + (1 - share) * float(near))
+        low, high = (middle, high) if pull > 0 else (low, middle)
+    return sign * high
+
+
+@dataclass(frozen=True, slots=True)
+class OneLocationErrorModel(OneValue, SizedByBounds):
+    """[locations.16] A location where all records seem to have one value, the ``point``."""
+
+    point: int
+    level: float | None
+    ends: tuple[int, int]
+
+    @property
+    def value(self) -> Fraction:
+        return self.lattice.inside(self.point)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Return the ends; the range above their level. Without a tail, nothing is elsewhere."""
+        if tail is None:
+            return self.in_range(self.lo - 0.5, self.hi + 0.5)
+        if self.level is None or level > self.level:
+            return Interval(self.lattice.lo, self.lattice.hi)
+        return self.in_range(self.ends[0] - 0.5, self.ends[1] + 0.5)

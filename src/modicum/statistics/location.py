@@ -8,6 +8,10 @@ Monotone M-estimators by the inverse sensitivity mechanism on cells around a pri
                       exceed;
 [locations.4] radii   for an unbounded score: on each side, the least width with few records
                       outside, and the data are clipped there;
+[locations.15] tail   before these, how far a small part of the records reach: is it heavy?
+[locations.16] outside  after them, how many records are outside: too many for a tail are looked
+                      for again (search.py), or told; where all records seem to have one value,
+                      that is the answer, and how many others there are is all that is drawn;
 [locations.5] value   P(t) ∝ exp(-ε |length(t)| / 2), the length in records from the cells' counts
                       and sums;
 [locations.6] ends    on each side of it, a value beyond the location, with the confidence
@@ -22,33 +26,43 @@ decided.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import HALF_LN2, RadiusGrid
 from modicum.mechanisms.selection import RadiusRanks
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
+from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import spec
-from modicum.statistics.bounds import Setting, draw_radii, find_centre
+from modicum.statistics.bounds import (
+    Bounds,
+    Setting,
+    count_away,
+    find_bounds,
+    find_centre,
+    reach_from,
+)
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
     Candidates,
     ClipBounds,
     LocationOption,
+    OneLocationErrorModel,
     Scene,
     asked,
     cell_edges,
     check_levels,
     draw_ends,
     draw_value,
+    moved_by,
     radius_grid,
-    records_beyond,
 )
 from modicum.statistics.mean import mean
 from modicum.statistics.monotone_statistic import (
@@ -61,9 +75,16 @@ from modicum.statistics.monotone_statistic import (
     power_score,
     true_location,
 )
-from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.outside import Counted, NoisyTerm, OneValue
 from modicum.statistics.quantile import median
-from modicum.statistics.split import octaves, subsample_level
+from modicum.statistics.search import SearchResult, count_again
+from modicum.statistics.split import (
+    LEAST_FOR_COUNTS,
+    Schedule,
+    expected_records,
+    octaves,
+    subsample_level,
+)
 from modicum.statistics.texts import documented
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
@@ -72,6 +93,9 @@ from modicum.summaries.sums import Count
 COUNT_SHARE = Fraction(1, 50)
 END_SHARE = Fraction(1, 5)  # both together
 WIDTH_SHARE = Fraction(3, 100)
+# Strength of the look at the tail: so much, so many times 1/N, at most; and the part it is for.
+_LEAST_LOOK, _LOOK_FOR, _MOST_LOOK = 0.01, 90.0, 0.05
+_TAIL_PARTS, _FROM = (Fraction(1, 8), Fraction(1, 16)), 10_000.0  # of few records, and from there
 _LEAST_VALUE = Fraction(2, 5)  # of the value, if no ends are drawn
 CENTRE_SHARES = tuple(Fraction(k, 100) for k in (1, 2, 5, 10, 20, 35, 50))
 CELL_BITS = 7  # 128 cells an octave of distance from the centre
@@ -249,17 +273,15 @@ def huber(
 class LocationPlan:
     """Shares of the total, given the released noisy count; what they leave goes to the value.
 
-    A share of 0 leaves the centre, a private width, the radii or the ends out. ``tilt`` is the
-    prior cost of a half octave of radius, whose prior is r^-power, and an octave has 2^cell_bits
-    cells.
+    A share of 0 leaves the centre, a private width, the radii or the ends out. The prior of a
+    radius is r^-power, and an octave has 2^cell_bits cells.
     """
 
     centre: Fraction
     width: Fraction
     radii: Fraction
     ends: Fraction
-    tilt: Fraction
-    power: float
+    power: Fraction
     cell_bits: int
 
     @classmethod
@@ -291,8 +313,7 @@ class LocationPlan:
             WIDTH_SHARE if scaled else Fraction(0),
             radii_share,
             END_SHARE if ends else Fraction(0),
-            Fraction(round(1024 * power), 1024) * HALF_LN2,
-            power,
+            Fraction(round(1024 * power), 1024),
             CELL_BITS + min(5, max(0, (rows.bit_length() - 20) // 2)),
         )
 
@@ -300,6 +321,11 @@ class LocationPlan:
     def value(self) -> Fraction:
         """Share of the value: all that the other draws leave."""
         return 1 - COUNT_SHARE - self.centre - self.width - self.radii - self.ends
+
+    @property
+    def schedule(self) -> Schedule:
+        """That of the radii, and of what is spent between them and the value, as of a mean."""
+        return Schedule(self.centre, Fraction(0), self.radii, self.ends, CENTRE_BITS, self.power)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,16 +362,24 @@ def location(
         statistic = yield from _scaled(here, records, centre)  # [locations.3]
     edges = cell_edges(lattice, centre, plan.cell_bits)
     cells = yield from read(here.ask(Cells(centre, edges)))
-    bounds = yield from _bounds(here, cells, statistic)  # [locations.4]
-    candidates = _candidates(here, bounds, statistic, centre)
-    scene = Scene(split, lattice, statistic, cells, bounds, candidates)
+    count_noise, bounds, share = NoisyTerm(noise, 1.0), None, split.share(plan.value)
+    if not statistic.bounded:
+        place = yield from _find_bounds(here, cells, records)
+        bounds, share = place.bounds, split.share(split.left / split.total - plan.ends)
+        assert bounds is not None
+        if place.way == "single":
+            counted = Counted(Fraction(max(n0, 1)), (count_noise,))
+            return (yield from _one_value(here, bounds, options, centre, counted))
+    clip = _clipped(here, bounds, centre)
+    candidates = _candidates(here, clip, statistic, centre, share)
+    scene = Scene(split, lattice, statistic, cells, clip, candidates)
     value = yield from draw_value(  # [locations.5]
-        scene, split.share(plan.value) if level is not None else split.rest()
+        scene, share if level is not None else split.rest()
     )
     ends = None
     if level is not None:
         ends = yield from draw_ends(scene, value[0], level)  # [locations.6]
-    count_noise, has_centre = NoisyTerm(noise, 1.0), plan.centre > 0
+    has_centre = plan.centre > 0
     return scene.estimate(value, n0, count_noise, ends=ends, level=level, has_centre=has_centre)
 
 
@@ -354,46 +388,117 @@ def _scaled(here: _Planned, records: RecordSummary, centre: int) -> Steps[Monoto
 
     For normal data that is 2 * 0.6745 = 1.35 standard deviations.
     """
+
+    def width(radius: int) -> int:
+        return 2 * max(radius, 1)
+
+    def words(radius: int) -> str:
+        return here.lattice.words(width(radius))
+
+    share = here.split.share(here.plan.width)
+    radius = yield from _radius_of(here, records, centre, Fraction(1, 2), share, "width", words)
+    return huber_score(here.lattice.value(width(radius)))
+
+
+def _radius_of(
+    here: _Planned,
+    records: RecordSummary,
+    centre: int,
+    part: Fraction,
+    share: Share,
+    label: str,
+    words: Callable[[int], str],
+) -> Steps[int]:
+    """Draw a radius about the centre that a part of the records exceed, in quarter octaves."""
     reach = max(here.lattice.last - centre, centre - here.lattice.first)
     near = radius_grid(centre, reach).radii[1]
     grid = RadiusGrid.between(near, max(reach, near), per_octave=4)
     level = subsample_level(here.count)
+    target = math.floor(2 * part * max(here.count, 0)) >> 1
     mechanism = here.split.spend(
         RadiusRanks.subsampled(
             records,
             centre,
             grid,
-            here.split.share(here.plan.width),
-            targets=(max(here.count, 0) >> level + 1,),
+            share,
+            targets=((target >> level) + 1,),
             tilts=(HALF_LN2 / 8,),
             level=level,
         )
     )
-
-    def width(drawn: tuple[int, ...]) -> int:
-        return 2 * max(grid.radii[drawn[0]], 1)
-
-    drawn = yield from draw("width", mechanism, lambda drawn: here.lattice.words(width(drawn)))
-    return huber_score(here.lattice.value(width(drawn)))
+    drawn = yield from draw(label, mechanism, lambda drawn: words(grid.radii[drawn[0]]))
+    return grid.radii[drawn[0]]
 
 
-def _bounds(here: _Planned, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[ClipBounds]:
-    """[locations.4] The radii on both sides of the centre: disjoint records, one event."""
-    if statistic.bounded:
-        return ClipBounds(here.lattice.first, here.lattice.last, None)
-    centre, plan = cells.centre, here.plan
-    grid = radius_grid(centre, cells.edges[-1])
-    outside = (records_beyond(cells, grid, -1), records_beyond(cells, grid, 1))
-    (left, right), released = yield from draw_radii(
-        here, outside, grid, plan.radii, plan.tilt, plan.power
+def _look_at_tail(
+    here: _Planned, records: RecordSummary, centre: int
+) -> Steps[tuple[float, int] | None]:
+    """[locations.15] A radius that a small part of the records exceed, and how many these are.
+
+    Beside the radius that few exceed it tells how heavy the tail is; a radius of 0 tells nothing.
+    """
+    expected = expected_records(here.split, here.count)
+    strength = min(_MOST_LOOK, max(_LEAST_LOOK, _LOOK_FOR / expected))
+    share = here.split.share(here.split.part_for(strength, "subsample"))
+    part = _TAIL_PARTS[expected >= _FROM]
+
+    def words(radius: int) -> str:
+        return f"about {part} of the records are more than {here.lattice.words(radius)} away"
+
+    radius = yield from _radius_of(here, records, centre, part, share, "tail", words)
+    return (float(part * max(here.count, 1)), radius) if radius else None
+
+
+def _find_bounds(here: _Planned, cells: CellSummary, records: RecordSummary) -> Steps[SearchResult]:
+    """[locations.4] The radii on both sides of the centre, and what is outside of them.
+
+    Of few records, or without a centre, there is nothing to spare for that: such an answer can
+    hardly be used, and is never without a warning.
+    """
+    centre, schedule = cells.centre, here.plan.schedule
+    few = expected_records(here.split, here.count) < LEAST_FOR_COUNTS
+    if few or not schedule.has_centre:
+        bounds = yield from find_bounds(here, cells, schedule, centre)
+        return SearchResult("bounds", schedule, centre, bounds)
+    seen = yield from _look_at_tail(here, records, centre)
+    bounds = yield from find_bounds(here, cells, schedule, centre)
+    bounds = replace(bounds, outside=replace(bounds.outside, seen=seen))
+    way: Literal["single", "bounds"] = "single" if bounds.single(here.lattice) else "bounds"
+    place = SearchResult(way, schedule, centre, bounds)
+    return (yield from count_again(here, place, here.count))  # [locations.16]
+
+
+def _one_value(
+    here: _Planned, bounds: Bounds, option: LocationOption, centre: int, counted: Counted
+) -> Steps[ScalarEstimate]:
+    """[locations.16] The value that all records seem to have, and a count of the others.
+
+    These may be anywhere in the range: no tail fits a single value.
+    """
+    elsewhere, noise = yield from count_away(here, bounds.elsewhere)
+    others = OneValue(here.lattice, bounds.lo, bounds.hi, counted, elsewhere, noise)
+    ends, statistic, lattice = (bounds.lo, bounds.hi), option.statistic, here.lattice
+    if option.level is not None and statistic is not None:
+        share = others.share_elsewhere(1 - option.level)
+        low, high = lattice.first - bounds.lo, lattice.last - bounds.hi
+        below, above = (moved_by(statistic, each, lattice.step, share) for each in (low, high))
+        ends = bounds.lo + below, bounds.hi + above
+    error_model = OneLocationErrorModel(
+        lattice, bounds.lo, bounds.hi, counted, elsewhere, noise, centre, option.level, ends
     )
-    # At least one candidate radius: there has to be something to choose from.
-    below, above = grid.radii[max(left, 1)], grid.radii[max(right, 1)]
-    return ClipBounds(centre - below, centre + above, released)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
+
+
+def _clipped(here: _Planned, bounds: Bounds | None, centre: int) -> ClipBounds:
+    """Return where records are clipped: the range, or bounds with something to choose from."""
+    if bounds is None:
+        return ClipBounds(here.lattice.first, here.lattice.last, None)
+    near = radius_grid(centre, reach_from(here.lattice, centre)).radii[1]
+    return ClipBounds(min(bounds.lo, centre - near), max(bounds.hi, centre + near), bounds.outside)
 
 
 def _candidates(
-    here: _Planned, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int
+    here: _Planned, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int, share: Share
 ) -> Candidates:
     """Candidates spaced like the noise: a change of one record in a scale of ψ's width."""
     lo, hi = max(bounds.lo, here.lattice.first), min(bounds.hi, here.lattice.last)
@@ -401,7 +506,7 @@ def _candidates(
     if statistic.width is not None:
         scale = max(1, round(min(2 * statistic.width / here.lattice.step, 2.0**52)))
         flat = min(FLAT * scale, flat)
-    changes = max(1.0, max(1, here.count) * float(here.split.share(here.plan.value).range))
+    changes = max(1.0, max(1, here.count) * float(share.range))
     spacing = max(1, math.floor(scale / changes))
     return Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
 

@@ -437,7 +437,7 @@ class SizedByBounds(InBounds):
         return bounds_in_steps(self.lo, self.hi)
 
 
-def tail_status(least: float | None, typical: float | None, assumed: float, order: int) -> Status:
+def tail_status(least: float | None, typical: float | None, assumed: float, order: float) -> Status:
     """What to say of a tail, given the least and the typical index that explain what was seen."""
     if least is None or typical is None:
         return UNCHECKED.filled(assumed=assumed)

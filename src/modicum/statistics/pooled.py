@@ -13,7 +13,8 @@ find none. But groups of one table are mostly alike. So, of the records of all g
 and then, in every group in parallel:
 
 [pooled.5] count   a noisy number of its records: which bounds it has;
-[pooled.6] alike   of 600 records and more, noisy numbers of records in the inner cells: a group
+[pooled.6] alike   of 600 records and more, noisy numbers of records in the inner cells, and of
+                   300 and more one of those beyond the bounds, again if it is large: a group
                    that is not like all others answers alone, as one does without others;
 [pooled.7] mean    the mean between the bounds, with all that is left;
 [pooled.8] shrink  the means of small groups move towards that of all, by released variances.
@@ -28,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -43,9 +45,10 @@ from modicum.release import ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.bounds import Bounds, Setting, combined
 from modicum.statistics.outside import BEYOND, Counted, NoisyTerm
-from modicum.statistics.pooled_law import PooledErrorModel
+from modicum.statistics.pooled_law import TIMES, PooledErrorModel, poisson
 from modicum.statistics.search import locate_data
 from modicum.statistics.split import expected_records
+from modicum.statistics.tail_index import upper_quantile
 from modicum.status import OK, Status
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.sums import Count
@@ -58,7 +61,7 @@ Alone = Callable[[Event], Steps[Any]]
 # times 1/N, between two strengths, N the records of all groups per unit of noise.
 _COUNT, _LEAST = 0.01, 0.003
 _MOST_FOR, _MOST = 300.0, (0.012, 0.02)
-_CELLS, _LEAST_CELLS, _CELLS_FOR = 0.02, 0.005, 500.0  # of all cells: most, least, times 1/N
+_CELLS, _LEAST_CELLS, _CELLS_FOR = 0.02, 0.01, 500.0  # of all cells: most, least, times 1/N
 # Of the budget, of which the search spends a quarter: of few records, and from so many on.
 _SEARCH, _MANY = (Fraction(3, 10), Fraction(3, 20)), 20_000.0
 _FEWEST = 2000.0  # records of all groups per unit of noise
@@ -75,6 +78,12 @@ _FINE = 20  # bits of the largest loss of a record
 # Strengths of the counts of a group, the second where the first tells of so few records.
 _COUNTED, _AGAIN, _FEW = 1 / 50, 1 / 20, 400.0
 _ALIKE_FROM, _ALIKE = 600.0, 25.0  # records per unit of noise, and nats
+# Records per unit of noise from which on those beyond the bounds are counted; strengths, pure and
+# concentrated, of that count and of a second one, and of the first as many as may be doubted and
+# of the second as may be wrong.
+_BEYOND_FROM, _ONCE, _TWICE = 300.0, (1 / 24, 1 / 10), (1 / 5, 1 / 5)
+_PERHAPS, _SURELY = 0.2, 0.02
+_WIDER = 1.5  # times the bounds of all groups are those of a group that reach what lies beyond
 _UNLIKE = 0.25  # of the records of a group, which are in other cells than those of all groups
 _DOUBT = 0.2  # probability with which the noise hides that more records are in a cell
 
@@ -151,6 +160,17 @@ class Pool:
             tuple(zip(shares[:number][::-1], [*lows[1:], None], strict=True)),
             tuple(zip(shares[-number:], [*highs[1:], None], strict=True)),
         )
+
+    def share_beyond(self, place: int) -> float:
+        """Share of the records of all groups beyond the bounds of a size, rounded up by its noise.
+
+        A sum of many noises is nearly normal.
+        """
+        assert self.noise is not None
+        number = len(self.bounds) - place
+        outer = (*self.counts[:number], *self.counts[-number:])
+        room = NormalDist().inv_cdf(1 - _DOUBT) * math.sqrt(len(outer) * self.noise.variance)
+        return min(1.0, (max(sum(outer), 0) + room) / max(sum(self.counts), 1))
 
 
 def _distances(centre: int, *ends: int) -> tuple[int, ...]:
@@ -280,13 +300,14 @@ def mean_in_pool(column: str | None, pool: Pool, event: Event, alone: Alone) -> 
     cells = yield from read(here.ask(pool.cells))
     n0 = yield from _count(here, cells.count)  # [pooled.5]
     expected = expected_records(split, n0)
-    unlike = expected > max(_BEYOND * pool.sizes[-1], _ALIKE_FROM)
-    if not unlike and expected >= _ALIKE_FROM:
-        unlike = yield from _is_unlike(here, pool.inner, cells, n0)  # [pooled.6]
-    if unlike:
-        return (yield from alone(split.rest().loss))
     place = pool.size_for(expected)
     lo, hi = pool.bounds[place]
+    unlike, beyond = expected > max(_BEYOND * pool.sizes[-1], _ALIKE_FROM), 0
+    if not unlike and expected >= _BEYOND_FROM:
+        unlike, beyond = yield from _is_unlike(here, pool, place, cells, n0)  # [pooled.6]
+    if unlike:
+        answer = yield from alone(split.rest().loss)
+        return _reached(answer, hi - lo, beyond)
     ends, total = _between(pool.lattice, lo, hi), cells.clipped_sum(lo, hi)
     inside = yield from mean_between(here, ends, total, cells.count)  # [pooled.7]
     sides = pool.beyond(place)
@@ -318,12 +339,60 @@ def _count(here: Setting, records: int) -> Steps[int]:
     return round(first.value)
 
 
-def _is_unlike(here: Setting, pool: Pool, cells: CellSummary, n0: int) -> Steps[bool]:
-    """[pooled.6] Whether the records of a group lie in other cells than those of all groups."""
-    strength = _ALIKE / expected_records(here.split, n0)
-    share = here.split.share(here.split.part_for(strength, "noise"))
-    mechanism = here.split.spend(add_noise(pool.cell_counts(cells), share, sensitivity=1))
-    drawn = yield from draw("records in the inner cells", mechanism)
-    away = [abs(number / n0 - usual) for number, usual in zip(drawn, pool.shares, strict=True)]
-    noise = math.sqrt(mechanism.noise[0].variance / 2) * len(drawn) / n0
-    return sum(away) / 2 > _UNLIKE + noise / 2
+def _reached(answer: Any, width: int, beyond: int) -> Any:
+    """Say of an answer alone if it does not reach the records that were counted beyond the bounds.
+
+    Then its own bounds are not wider than those of all groups.
+    """
+    model: Any = answer.error_model
+    silent = beyond and answer.status.code in ("ok", "unseen") and hasattr(model, "lo")
+    if not silent or model.hi - model.lo > _WIDER * width:
+        return answer
+    return replace(answer, status=BEYOND.filled(records=beyond))
+
+
+def _is_unlike(
+    here: Setting, pool: Pool, place: int, cells: CellSummary, n0: int
+) -> Steps[tuple[bool, int]]:
+    """[pooled.6] Whether the records of a group lie in other cells than those of all groups.
+
+    Those beyond the bounds are one cell, and of enough records those within are six. Returned is
+    the noisy number of those beyond, too, if they are the reason.
+    """
+    split, inner = here.split, pool.inner
+    expected, concentrated = expected_records(split, n0), split.concentrated
+    lo, hi = pool.bounds[place]
+    beyond = cells.below(lo) + cells.above(hi)
+    numbers: tuple[int, ...] = (beyond,)
+    if expected >= _ALIKE_FROM:
+        first, *within, last = inner.cell_counts(cells)
+        numbers = (beyond, first - cells.below(lo), *within, last - cells.above(hi))
+    strength = max(_ONCE[concentrated], _ALIKE / expected if len(numbers) > 1 else 0.0)
+    share = split.share(split.part_for(strength, "noise"))
+    mechanism = split.spend(add_noise(numbers, share, sensitivity=1))
+    label = "records beyond the bounds" + ", and in cells" * (len(numbers) > 1)
+    outside, *others = yield from draw(label, mechanism)
+    if others:
+        each = outside / 2  # half of those beyond the bounds are in each of the outermost cells
+        found = [others[0] + each, *others[1:-1], others[-1] + each]
+        away = [abs(number / n0 - usual) for number, usual in zip(found, inner.shares, strict=True)]
+        noise = math.sqrt(mechanism.noise[0].variance / 2) * len(found) / n0
+        if sum(away) / 2 > _UNLIKE + noise / 2:
+            return True, 0
+    if not _too_many(pool, place, n0, outside, NoisyTerm(mechanism.noise[0], 1.0), _PERHAPS):
+        return False, 0
+    share = split.share(split.part_for(_TWICE[concentrated], "noise"))
+    again, noise_again = yield from draw_count(split, beyond, share, "records beyond, again")
+    many = _too_many(pool, place, n0, again, NoisyTerm(noise_again, 1.0), _SURELY)
+    return many, again if many else 0
+
+
+def _too_many(
+    pool: Pool, place: int, n0: int, outside: int, noise: NoisyTerm, alpha: float
+) -> bool:
+    """Whether more records of a group are beyond its bounds than [pooled.9] allows for.
+
+    A group that is like the others has so many with a probability of at most alpha.
+    """
+    usual = upper_quantile(*poisson(TIMES * n0 * pool.share_beyond(place)), alpha / 2)
+    return outside - noise.bound(alpha) > usual

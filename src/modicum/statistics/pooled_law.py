@@ -1,8 +1,9 @@
 """The error model of means between bounds of all groups, and how small groups are shrunk.
 
-A group's own releases cannot tell how many of its few records lie beyond the bounds: their number
-is below any noise. So the interval assumes that a group is not very different from all groups
-there, and says so. docs/research/proofs/pooled.md has the proofs.
+A small group's own releases cannot tell how many of its few records lie beyond the bounds: their
+number is below any noise. So the interval assumes that a group is not very different from all
+groups there, and says so; of a large group, a count of them would have told.
+docs/research/proofs/pooled.md has the proofs.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ class PooledErrorModel:
             f"{hi:,.6g}] takes off. All groups found these bounds together: it assumes that at "
             f"most {TIMES} times as large a part of the rows of this group is beyond them as of "
             f"all groups, and that values fall off like a power of index {tail:g} beyond all "
-            "bounds. No released number of this group can check that."
+            "bounds. Of few rows no released number of this group can check that."
         )
 
     def to_dict(self) -> dict[str, object]:

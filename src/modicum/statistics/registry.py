@@ -15,7 +15,7 @@ from modicum.mechanisms.staircase import StaircaseNoise
 from modicum.papers import registry as papers
 from modicum.statistics.bounds import Rough
 from modicum.statistics.contents import CHAPTERS
-from modicum.statistics.inverse_sensitivity import LocationErrorModel
+from modicum.statistics.inverse_sensitivity import LocationErrorModel, OneLocationErrorModel
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Counted, NoisyTerm, Outside
 from modicum.statistics.population import Squares
@@ -37,6 +37,7 @@ _SHARED: tuple[type, ...] = (
     LaplaceNoise,
     ListedFit,
     LocationErrorModel,
+    OneLocationErrorModel,
     Moments,
     NoisyTerm,
     OctavePrior,

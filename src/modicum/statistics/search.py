@@ -125,11 +125,11 @@ def locate_data(
         place = yield from _among_few(here, summary.tails, schedule, n0)
     else:
         place = yield from _among_many(here, summary.tails, records, schedule, n0, filled=filled)
-    place = yield from _count_again(here, place, n0)
+    place = yield from count_again(here, place, n0)
     return n0, counted, summary.tails, place
 
 
-def _count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResult]:
+def count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResult]:
     """[mean.9], [mean.13] The records outside of the bounds; if they are no tail, wider bounds.
 
     A first count that a tail hardly explains is drawn again, more closely. Bounds that

@@ -24,15 +24,15 @@ Floats = NDArray[np.float64]
 
 USUAL = 3.0  # assumed where nothing was seen, and never more: beyond the bounds nothing can be seen
 # Of the order of the moment that an answer needs: so much more an index is at least assumed to be,
-# and so much more it has to be at least for a status without a warning.
-_LEAST, _SURE = 0.2, {1: 0.6, 2: 0.0}
+# and so much more it has to be at least for a status without a warning, up to the order 1 and 2.
+_LEAST, _SURE = 0.2, (0.6, 0.0)
 _TWENTIETHS = range(20, 61)  # of the indices that are told apart, 1 to 3
 _SIXTEENTHS = 16
 _PHASES = 8
 _NODES = 24
 
 
-def assumed_index(least: float | None, typical: float | None, order: int) -> float:
+def assumed_index(least: float | None, typical: float | None, order: float) -> float:
     """Return the index to assume, of the least and the typical one that explain the evidence.
 
     If a tail that looks light enough may be heavier, for all that is known, that is worth a warning
@@ -44,9 +44,9 @@ def assumed_index(least: float | None, typical: float | None, order: int) -> flo
     return max(least, order + _LEAST, sure if typical >= sure else 0.0)
 
 
-def surely_enough(order: int) -> float:
+def surely_enough(order: float) -> float:
     """Return the index from which on the default interval allows for the tail that was seen."""
-    return order + _SURE[order]
+    return order + _SURE[order > 1]
 
 
 def index_in_words(index: float) -> str:

@@ -4,8 +4,7 @@
 [trimmed_mean.2] point   near the mean, all lattice points of the range being possible: the further
                          away, the more records would have to change;
 [trimmed_mean.3] radius  at least the distance of the point from the mean, with the confidence
-                         of the interval, among geometrically growing ones: these are few,
-                         which keeps it small.
+                         of the interval, among geometrically growing ones, the larger the likelier.
 
 How far the mean moves when k records change is known exactly, for every k. Both statistics rise
 with every record. So among all ways to add a records and to remove r, the highest value comes from
@@ -31,7 +30,8 @@ from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
+from modicum.mechanisms.level_sets import LinearLevelMechanism
+from modicum.mechanisms.scores import ReachScore
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
@@ -196,6 +196,9 @@ class TrimOption(spec.Options):
 NEGLIGIBLE = 40.0  # points at the cap together weigh at most e^-40 of all
 RARE = 20.0  # radii at the cap, e^-20
 MOST_LEVELS = 20_000
+TILTS = tuple(Fraction(1, k) for k in (8, 12, 16, 24, 32, 48, 64))  # costs of a radius less
+CLEARLY = 1.5  # nats
+_FINE = 1 << 10  # units of a change, or more with a large budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +206,8 @@ class LevelPlan:
     """Public constants of one run, in records to change.
 
     ``cap`` and ``radius_cap`` are those of the point's length and of the radius' loss. ``aim``
-    changes reach about as far as the radius; 0 if none is drawn. With probability 95 % the point's
-    length is at most ``length_bound``.
+    changes, at most, reach about as far as the radius; 0 if none is drawn. With probability 95 %
+    the point's length is at most ``length_bound``.
     """
 
     cap: int
@@ -226,15 +229,36 @@ class LevelPlan:
         plan = cls(cap, 0, 0, bound)
         if level is not None:
             unit = 2 / float(split.share(INTERVAL_SHARE).range)
-            radii = math.log(len(distances(lattice.width).radii))
-            aim = math.ceil((radii + math.log(1 / (1 - level))) * unit)
-            plan = cls(cap, aim, max(aim, math.ceil((radii + RARE) * unit)), bound)
+            radii = len(distances(lattice.width).radii)
+            aim = _aim(0, radii, level, unit)
+            nats = math.log(radii) + float(TILTS[0]) * radii + RARE
+            plan = cls(cap, aim, max(aim, math.ceil(nats * unit)), bound)
         if plan.levels > MOST_LEVELS:
             raise InvalidArgument(
                 f"a trimmed mean for {float(split.total):g} a row would need {plan.levels:,} "
                 "level sets; it needs a larger budget"
             )
         return plan
+
+
+def _aim(tilt: float, radii: int, level: float, unit: float) -> int:
+    """[trimmed_mean.9] Changes at which a radius that is too small is drawn so seldom."""
+    weight = min(1 / math.expm1(tilt), radii) if tilt else radii
+    return math.ceil((math.log(weight) + math.log(1 / (1 - level))) * unit)
+
+
+def _tilted(radii: int, level: float, unit: float, changes: float) -> tuple[Fraction, int]:
+    """[trimmed_mean.10] The largest prior cost that ``changes`` outweigh, and the aim with it.
+
+    More changes than that may move the mean as far as the range reaches. All radii up to there may
+    be as good as each other, and weigh more than the right ones by the cost of all of them.
+    """
+    for tilt in TILTS:
+        aim = _aim(float(tilt), radii, level, unit)
+        nats = float(tilt) * radii - math.log(-math.expm1(-float(tilt)))
+        if (changes - aim) / unit >= nats + CLEARLY:
+            return tilt, aim
+    return Fraction(0), _aim(0, radii, level, unit)
 
 
 def _estimate(
@@ -269,7 +293,7 @@ def _estimate(
         reached = np.maximum(highs - point, point - lows)
         chosen = yield from draw(  # [trimmed_mean.3]
             "radius of the interval",
-            _radius_mechanism(reached, radii, plan, split),
+            _radius_mechanism(reached, radii, plan, split, level, _changes(trim, count, noise)),
             lambda number: lattice.words(radii[number]),
         )
         radius = radii[chosen]
@@ -279,21 +303,32 @@ def _estimate(
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
+def _changes(trim: Fraction, count: int, noise: NoisyTerm) -> float:
+    """[trimmed_mean.8] So few changes leave the mean among the records, as a noisy count tells."""
+    return float(trim / (1 - trim)) * (count - noise.bound(0.05))
+
+
 def _radius_mechanism(
-    reached: Integers, radii: tuple[int, ...], plan: LevelPlan, split: BudgetSplit
-) -> Exponential[LevelScore]:
+    reached: Integers,
+    radii: tuple[int, ...],
+    plan: LevelPlan,
+    split: BudgetSplit,
+    level: float,
+    changes: float,
+) -> Exponential[ReachScore]:
     """[trimmed_mean.3] Number of the least radius that ``aim`` changes do not exceed, or about so.
 
-    Every distance that k changes reach is rounded up to a radius: a public map, given the point.
-    The loss of a radius is the distance of ``aim`` from the numbers of changes that reach it and
-    no further.
+    Radii are public, given the point. The loss of one is the distance of ``aim`` from the numbers
+    of changes that reach it and no further. The prior follows from the released count.
     """
-    numbers = np.searchsorted(np.array(radii), reached, side="left").astype(np.int64)
-    aim, cap = plan.aim, plan.radius_cap
-    lows = np.zeros(cap, dtype=np.int64)
-    lows[:aim] = numbers[aim - 1 :: -1]
-    score = LevelScore(lows, numbers[aim : aim + cap], 0, len(radii) - 1)
-    return split.spend(Exponential(score, *split.rest().ranged))
+    share = split.rest()
+    unit = 2 / float(share.range)
+    tilt, aim = _tilted(len(radii), level, unit, changes)
+    reach = reached[: aim + plan.radius_cap]
+    within = np.searchsorted(reach, np.array(radii), side="right")
+    fine = _FINE * max(1, math.ceil(share.range))
+    score = ReachScore(tuple(within.tolist()), aim, tilt, fine)
+    return split.spend(Exponential(score, *share.ranged))
 
 
 _LIMB = 26
@@ -424,7 +459,7 @@ class TrimmedErrorModel(DrawnEnds):
     @property
     def status(self) -> Status:
         # [trimmed_mean.8] Fewer changes than that leave the mean among the records.
-        if float(self.trim / (1 - self.trim)) * self.least_count < self.length_bound:
+        if _changes(self.trim, self.count, self.count_noise) < self.length_bound:
             return TOO_LITTLE
         lower, upper = self._ends or (self.point, self.point)
         if lower < upper and (lower <= self.lattice.first or upper >= self.lattice.last):
