@@ -154,9 +154,9 @@ def test_a_single_one_is_that_of_a_quantile(found) -> None:
 
 def test_intervals_without_an_end_are_never_ok() -> None:
     """Of points so near that no counts tell them apart, outer ends are those of the range."""
-    data = np.random.default_rng(2).normal(size=4000)
+    data = np.random.default_rng(2).normal(size=6000)
     codes = []
-    for walk in walks(query.quantiles(q=[0.5, 0.501], within=WITHIN, epsilon=1), data, 6, "near"):
+    for walk in walks(query.quantiles(q=[0.5, 0.51], within=WITHIN, epsilon=1), data, 6, "near"):
         lower, upper = walk.answer.error_model.intervals(0.95, None)
         codes.append((walk.answer.status.code, bool((upper - lower > 1e8).any())))
     assert ("range_end", True) in codes

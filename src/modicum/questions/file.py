@@ -64,7 +64,7 @@ class QuestionFile(Questionnaire):
     >>> question = '[[question]]\nname = "rows"\nstatistic = "count"\nepsilon = 0.5\n'
     >>> _ = path.write_text(f"{question}expect = {{n = 900}}\n")
     >>> str(mo.questions.read(path).plan()).splitlines()[0]
-    'plan of ages.toml: 1 questions; nothing is read or spent'
+    'plan of ages.toml: 1 question; nothing is read or spent'
     """
 
     def plan(self) -> QuestionPlans:

@@ -49,7 +49,7 @@ _LEAST, _RADIUS, _MOST_FOR_RADIUS = 0.01, 0.16, 0.35  # strengths
 _LEAST_CENTRE, _ROWS, _ROUGH = 1 / 512, 1.4, 1.2
 _TRUST, _NATS = 0.85, 6.0  # part of a noisy number to rely on, nats to spare
 MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
-_SURER, _AGAIN = 0.05, 0.1  # strengths
+_SURER, _AGAIN, _MOST_AGAIN = 0.05, 0.1, 0.48  # strengths
 _MOST_FOR_SIZES = 0.12
 _CLEAR = 4  # deviations of the noise
 _LIGHT = 1.8  # index from which on a radius is not widened: c moves towards the far deviations
@@ -294,18 +294,21 @@ def _for_others(
             here, _elsewhere(away), _AGAIN, f"{called} elsewhere, again"
         )
         clear = found > _CLEAR * noise.variance**0.5
-        adapted = _adapted(here, radius, found - noise.variance**0.5)
+        adapted = _adapted(here, radius, found - noise.variance**0.5, _MOST_AGAIN)
         if not clear:
             return radius
     return adapted  # or they are too few to tell where they are
 
 
-def _adapted(here: Setting, radius: Schedule, others: float) -> Schedule | None:
+def _adapted(
+    here: Setting, radius: Schedule, others: float, most: float = _MOST_FOR_RADIUS
+) -> Schedule | None:
     """Return a schedule whose radius so many records outweigh, if the budget has one."""
-    heard, span = others * float(here.split.scale), math.log(here.lattice.last)
+    split = here.split
+    heard, span = others * float(split.scale), math.log(here.lattice.last)
     strength = max(_RADIUS, (span + _NATS) / (_TRUST * max(heard, 1.0)))
-    if strength > _MOST_FOR_RADIUS:
+    part = split.part_for(min(strength, most), "range")
+    if strength > most or split.left < (part + _LEAST_LEFT) * split.total:
         return None
-    part = here.split.part_for(strength, "range")
     power = _power(2 * (_TRUST * strength * heard - _NATS), span - 6)
     return replace(radius, radii=max(radius.radii, part), power=min(radius.power, power))

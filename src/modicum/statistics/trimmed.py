@@ -195,7 +195,7 @@ class TrimOption(spec.Options):
 
 NEGLIGIBLE = 40.0  # points at the cap together weigh at most e^-40 of all
 RARE = 20.0  # radii at the cap, e^-20
-MOST_LEVELS = 20_000
+MOST_LEVELS = 30_000
 TILTS = tuple(Fraction(1, k) for k in (8, 12, 16, 24, 32, 48, 64))  # costs of a radius less
 CLEARLY = 1.5  # nats
 _FINE = 1 << 10  # units of a change, or more with a large budget
@@ -222,7 +222,7 @@ class LevelPlan:
 
     @classmethod
     def of(cls, lattice: Lattice, split: BudgetSplit, level: float | None) -> LevelPlan:
-        """[trimmed_mean.9] From public arguments; more than 20,000 level sets are refused."""
+        """[trimmed_mean.9] From public arguments; more than 30,000 level sets are refused."""
         share = POINT_SHARE if level is not None else 1 - COUNT_SHARE
         points, unit = math.log(lattice.width + 1), 2 / float(split.share(share).range)
         cap, bound = math.ceil((points + NEGLIGIBLE) * unit), (points + math.log(20)) * unit
