@@ -147,7 +147,8 @@ def test_the_view_is_made_where_the_rows_are(engine: str, unit: str | None, tmp_
             curator.sum("missed", within=(0, 1), epsilon=100),
         ]
         values.append([each.value for each in found])
-    assert values[0] == pytest.approx(values[1], rel=0.1)
+    # A limit of rows keeps some at random, others each time.
+    assert values[0] == pytest.approx(values[1], rel=0.25 if unit == "rows" else 0.1)
     assert values[0][4] == 0
 
 
