@@ -76,7 +76,7 @@ COARSE = Status(
 )
 
 
-AT_END = Status(
+_AT_END = Status(
     "range_end",
     "the answer lies at the end {end:g} of the range: if values may lie beyond it, or are in "
     "another unit, widen `within`",
@@ -95,7 +95,7 @@ def at_an_end(lattice: Any, lower: float, upper: float) -> Status:
     if (lo, hi) == (0, 1) or upper - lower > _NEAR_END * (hi - lo):
         return OK
     ends = [end for end, reached in ((lo, lower <= lo), (hi, upper >= hi)) if reached and end]
-    return AT_END.filled(end=ends[0]) if ends else OK
+    return _AT_END.filled(end=ends[0]) if ends else OK
 
 
 def unseen(count: float, bound: float) -> bool:

@@ -33,10 +33,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics.bounds import (
-    Setting,
-    find_centre,
-)
+from modicum.statistics.bounds import Setting, find_centre
 from modicum.statistics.outside import (
     LEAST_OF_SIZES,
     NO_CENTRE,
@@ -53,10 +50,7 @@ from modicum.statistics.person_radii import (
     strength_of_sizes,
 )
 from modicum.statistics.persons import SIZES
-from modicum.statistics.split import (
-    SIZE_PARTS,
-    ClusterOption,
-)
+from modicum.statistics.split import SIZE_PARTS, ClusterOption
 from modicum.statistics.sum import SumErrorModel
 from modicum.status import Status
 from modicum.summaries.base import RecordRule

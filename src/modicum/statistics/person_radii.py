@@ -27,10 +27,7 @@ from modicum.statistics.bounds import (
     find_radius,
     look_at_tail,
 )
-from modicum.statistics.outside import (
-    STEEP,
-    Outside,
-)
+from modicum.statistics.outside import STEEP, Outside
 from modicum.statistics.split import (
     LEAST_FOR_COUNTS,
     SIZE_PARTS,
@@ -182,6 +179,7 @@ def clipped_size(
         parts.sizes, outside, larger, n0, strength=_LARGE, label=f"{parts.records} of larger sizes"
     )
     if not outside.excess(0.05) or outside.counted is None:
+        # A tail explains the number: the law of the draw alone says how many are larger.
         return replace(outside, counted=None, noise=None)
     more = MORE if split.concentrated else 1.0
     again, nats = schedule.sizes, _AGAIN * expected_records(split, outside.counted)
