@@ -4,6 +4,7 @@ The exact joint loss of both stages, on small tables with and without a person w
 several groups. The records are made by the readers of a real run.
 """
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -20,7 +21,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import unit_of
 from modicum.runtime.pools import before_groups
-from modicum.sources.across import scaled_across
+from modicum.sources.across import far_across, norms_of_persons, scaled_across
 from modicum.sources.base import open_source
 from modicum.sources.groups import PersonsTogether, reader_of_groups
 from modicum.statistics.pooled_persons import PersonPool
@@ -127,7 +128,7 @@ FORCED = [
     for n, d, t in ((60, 1, 2), (5000, 9, 12), (5000, 0, 20))
 ]
 
-FAR = {"rows": (10**9,), "total": (10**9,)}
+FAR = {"rows": (10**9, 10**9), "total": (10**9,)}
 
 
 def joint_loss(query, rows, mine, seed: str):
@@ -208,3 +209,32 @@ def test_a_scaled_vector_is_no_longer_than_its_limit(power) -> None:
             most = (limit << 20) ** power
             assert max(exact) <= most
             assert max(exact) > most * Fraction(99, 100)  # who is beyond it loses no more
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_rows_and_far_persons_are_one_vector_within_the_limit_on_rows(power) -> None:
+    """[pooled.19] Of sums of all sizes, of persons within both limits, beyond one, or both."""
+    rng = np.random.default_rng(power)
+    step, limit = 2.0**-20, 211 << 20
+    for scale in (2.0**-800, 1.0, 2.0**40, 2.0**900):
+        persons = np.repeat(np.arange(60), 50)
+        x = np.round(rng.standard_cauchy(3000) * 2**20) * (scale / 2**20)
+        x *= np.repeat(rng.choice([0.0, 2.0**-10, 1.0, 2.0**90], 60), 50)
+        m = rng.integers(1, 10, 3000) * np.repeat(rng.choice([1.0, 30.0], 60), 50)
+        m[:10], x[:10] = math.nan, math.nan
+        rule = RecordRule("count", across=Across(power, (37.0 * scale, 211.0)))
+        rows = scaled_across(m, (x, m), persons, rule, step) / step
+        far = far_across(x, m, persons, rule, step) / step
+        assert np.isnan(far[:10]).all()
+        both = np.nan_to_num(np.stack([rows, far])).reshape(2, 60, 50)
+        assert (both == np.round(both)).all()
+        norms = [sum(int(each) ** power for each in both[:, i].ravel()) for i in range(60)]
+        assert max(norms) <= limit**power
+        most = np.maximum(norms_of_persons(m / 211.0, persons, power), 1)
+        beyond = norms_of_persons(x / (37.0 * scale), persons, power) > 4 * most
+        assert beyond.sum() > 10
+        units = norms_of_persons(far / limit, persons, power)
+        assert units[beyond].min() > 0.5  # who is far away counts
+        none = norms_of_persons(x / scale, persons, power) == 0
+        assert none.any()
+        assert not both[1][none].any()

@@ -571,6 +571,14 @@ FAULTS = (
         "audit/test_pooled_persons.py",
     ),
     Fault(
+        "far-persons-beside-rows",
+        "Who is far away counts once more than their rows leave of the limit on both.",
+        "sources/across.py:far_across",
+        "1 - np.minimum(of_sums / of_numbers, 1.0)",
+        "1 - of_sums",
+        "audit/test_pooled_persons.py",
+    ),
+    Fault(
         "refused-after-draws",
         "What draws left of a cost is refused if it is small: an error that tells of them.",
         "runtime/run.py:row_costs",

@@ -132,6 +132,19 @@ def test_ugly_data(table, usable) -> None:
     assert not there.any() or held[there].mean() > 0.93
 
 
+@pytest.mark.parametrize("budget", [mo.pure(2), mo.zcdp("0.2")], ids=str)
+def test_a_group_with_persons_far_away_says_so(budget) -> None:
+    """Some 300 rows of one group are a code for missing values; elsewhere nothing is far."""
+    there = (VISITS["g"] == 7) & (np.arange(len(VISITS)) % 2 == 0)
+    table = VISITS.assign(x=VISITS["x"].where(~there, 9999.0))
+    cost = {"epsilon": 2} if budget.kind == "pure" else {"rho": "0.2"}
+    found = groups(table, budget=budget).mean("x", **cost)
+    assert found[7].code == "clipped"
+    assert found[7].error_model.to_dict()["far_persons"] > there.sum() / 2
+    assert [found[key].usable for key in KEYS].count(False) <= 2
+    assert "persons far away" in found[7].explain()
+
+
 def test_other_queries_find_in_how_many_groups_a_person_counts() -> None:
     found = groups(budget=mo.pure(20)).release(
         mean=mo.query.mean("x", epsilon=2),

@@ -7,6 +7,7 @@ proves that a scaled vector is no longer than its limit, in the integers that ar
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from modicum.summaries.base import Integers, RecordRule
 
 _LESS = 1 - 2.0**-20
 """What the roundings of a norm of up to 2^30 numbers, and of the factor, leave of a limit."""
+_FURTHEST = 2.0**400  # of a quotient whose square has a place
 
 
 def norms_of_persons(x: Floats, persons: Integers, power: int) -> Floats:
@@ -52,14 +54,38 @@ def scaled_across(
     taken of quotients by the limit: what is lost there below the smallest float is nothing beside
     it.
     """
-    assert rule.across is not None
-    assert rule.across.limits is not None
-    factors = np.ones(int(persons.max(initial=-1)) + 1)
-    for each, limit in zip(bounded, rule.across.limits, strict=True):
-        norms = norms_of_persons(each / limit, persons, rule.across.power)
-        np.minimum(factors, _LESS / np.maximum(norms, _LESS), out=factors)
+    factors = functools.reduce(np.minimum, _factors(bounded, persons, rule))
     scaled: Floats = np.trunc(records * factors[persons] / step) * step
     return scaled
+
+
+def far_across(
+    sums: Floats, numbers: Floats, persons: Integers, rule: RecordRule, step: float
+) -> Floats:
+    """Return where persons are far away, each at most the limit on numbers long [pooled.19].
+
+    That is the direction of a person's sums, and as long as the part of that limit that they lose
+    as their sums are beyond their own; rounded towards zero to multiples of a step.
+    """
+    assert rule.across is not None
+    assert rule.across.limits is not None
+    of_sums, of_numbers = _factors((sums, numbers), persons, rule)
+    lost = 1 - np.minimum(of_sums / of_numbers, 1.0)
+    sizes = np.minimum(np.abs(sums / rule.across.limits[0]), _FURTHEST)
+    norms = norms_of_persons(sizes, persons, rule.across.power)
+    lengths = lost * (_LESS * rule.across.limits[1]) / np.maximum(norms, _LESS)
+    far: Floats = np.trunc(sizes * lengths[persons] / step) * step
+    return far
+
+
+def _factors(bounded: Sequence[Floats], persons: Integers, rule: RecordRule) -> list[Floats]:
+    """Return what brings the norms of each person's numbers of each kind within its limit."""
+    assert rule.across is not None
+    assert rule.across.limits is not None
+    return [
+        _LESS / np.maximum(norms_of_persons(each / limit, persons, rule.across.power), _LESS)
+        for each, limit in zip(bounded, rule.across.limits, strict=True)
+    ]
 
 
 def across_groups(
@@ -77,4 +103,6 @@ def across_groups(
     if len(rule.across.limits) == 1:
         return scaled_across(records, (records,), persons, rule, step)
     sums, counts = (totals.records(replace(alone, kind=kind), pairs) for kind in ("sum", "count"))
+    if rule.across.far:
+        return far_across(sums, counts, persons, rule, step)
     return scaled_across(records, (sums, counts), persons, rule, step)

@@ -14,7 +14,8 @@ norm of a vector, which few persons exceed [pooled.10]. Of all groups together:
 
 and then, in all groups at once:
 
-[pooled.13] rows     the noisy sum of the weights of the rows of a group;
+[pooled.13] rows     the noisy sum of the weights of the rows of a group, and [pooled.19], at no
+                     cost, how many persons are far away there;
             total    that of their deviations from c, with all that is left;
 [pooled.14] shrink   the means move towards that of all groups, by released variances.
 
@@ -63,11 +64,20 @@ _WHOLE, _PERSONS = (0.1, 0.25), 1000.0  # parts of the budget; persons per unit 
 # Persons beyond a limit: for every group, per unit of noise, and a part of all at least.
 _BEYOND, _PART = 4.0, 1 / 500
 _NEARER = 8  # octaves of a limit below the size of all deviations of a person together
+_FINEST = 23  # bits of a centre, as far as it can be told
 _ROWS = Fraction(2, 5)  # of what a group has
 _OCTAVES = 4, 10  # of quotients of noises, below and above one
 _USELESS = 2  # an interval wider than so many deviations of the rows of who has most says nothing
 _FEWEST = 3  # groups, of which two are needed for what they have in common
 _CLEAR = 2  # deviations of the noise
+_SURELY = 0.01  # twice how often noise may be taken for far persons
+
+FAR = Status(
+    "clipped",
+    f"more than {TIMES} times as many persons as usual are so far from all others here that they "
+    "count with less weight: this group is not like the others; pooled=False lets it find its own "
+    "bounds",
+)
 
 Power = Literal[1, 2]
 
@@ -78,8 +88,8 @@ class PersonPool:
 
     The norm, of a ``power``, of a person's numbers of rows in all groups is at most ``rows`` steps
     of :data:`WEIGHTS`, and that of their deviations from the ``centre`` at most ``most`` steps of
-    the lattice of ``totals``, whose smallest size is ``least``. ``whole`` is the mean of all rows,
-    and the deviation of its noise.
+    the lattice of ``totals``; it is ``least`` if deviations are next to nothing. ``whole`` is the
+    mean of all rows, and the deviation of its noise.
     """
 
     lattice: Lattice
@@ -97,11 +107,12 @@ class PersonPool:
         """Groups of persons always answer together."""
         return True
 
-    def ask(self, column: str | None, kind: Literal["sum", "count"]) -> Read[Any]:
-        """Read the clipped sum of what persons have in a group, by their weights."""
+    def ask(self, column: str | None, kind: Literal["sum", "count", "far"]) -> Read[Any]:
+        """Read the clipped sum of what persons have in a group, or of who is far away there."""
         limits = self.most * self.totals.step, self.rows * WEIGHTS.step
-        across = Across(self.power, limits)
-        rule = RecordRule(kind, lattice=self.lattice, centre=self.centre, across=across)
+        across = Across(self.power, limits, far=kind == "far")
+        made: Literal["sum", "count"] = "sum" if kind == "sum" else "count"
+        rule = RecordRule(made, lattice=self.lattice, centre=self.centre, across=across)
         if kind == "sum":
             return Read(column, self.totals, ClippedSum(-self.most, self.most), rule=rule)
         return Read(column, WEIGHTS, ClippedSum(0, self.rows), rule=rule)
@@ -130,10 +141,10 @@ def find_person_pool(
     across = Across(split.power)
     numbers = RecordRule("count", lattice=lattice, across=across)
     deviations = RecordRule("sum", lattice=lattice, centre=centre, across=across)
+    scale = Fraction(lattice.step) / Fraction(totals.step)
+    # A range that was found for few far rows has a floor that says nothing of the others.
     near = model.total.outside
-    floor = max(1, round(lattice.floor * (lattice.step / totals.step)))
-    if near is not None:
-        floor = max(floor, near.radii[0] >> _NEARER)
+    floor = max(1, round(lattice.floor * scale) if near is None else near.radii[0] >> _NEARER)
     row = round(1 / WEIGHTS.step)
     ends = (row, WEIGHTS.last), (floor, totals.last)
     grids = [RadiusGrid.between(*each, SIZE_PARTS) for each in ends]
@@ -144,7 +155,7 @@ def find_person_pool(
     beyond = persons_beyond(split, n0, _BEYOND * groups, _PART)
     rows = yield from Norms(split, sizes, grids[0], WEIGHTS).limit(beyond, "most rows")
     most = yield from Norms(split, away, grids[1], totals).limit(beyond, "most deviations")
-    least = grids[1].radii[1]
+    least = max(2, round(abs(centre) * scale) >> _FINEST)
     noise = math.sqrt(model.total.noise.variance) * totals.step / sum_of_sizes(model.rows)
     known = float(model.value), noise
     return PersonPool(lattice, whole.status, centre, totals, least, rows, most, split.power, known)
@@ -155,24 +166,30 @@ def mean_in_person_pool(
 ) -> Steps[ScalarEstimate]:
     """[pooled.13] The mean of a group, of which every draw costs what it costs in all groups."""
     split = BudgetSplit(event)
-    weights, deviations = yield from read_both(pool.ask(column, "count"), pool.ask(column, "sum"))
-    share = split.share(_ROWS)
-    mechanism = split.spend(add_noise((weights.total,), share, sensitivity=pool.rows))
-    (rows,) = yield from draw("rows", mechanism, lambda drawn: WEIGHTS.words(drawn[0]))
+    weights, far = yield from read_both(pool.ask(column, "count"), pool.ask(column, "far"))
+    deviations = yield from read(pool.ask(column, "sum"))
+    numbers, share = (weights.total, far.total), split.share(_ROWS)
+    mechanism = split.spend(add_noise(numbers, share, sensitivity=pool.rows))  # [pooled.19]
+
+    def words(drawn: tuple[int, ...]) -> str:
+        return f"{WEIGHTS.words(drawn[0])}, and {drawn[1] / pool.rows:,.1f} persons far away"
+
+    rows, away = yield from draw("rows", mechanism, words)
     final = split.spend(add_noise((deviations.total,), split.rest(), sensitivity=pool.most))
     (total,) = yield from draw("total", final, lambda drawn: pool.totals.words(drawn[0]))
     noise, rows_noise = NoisyTerm(final.noise[0], 1.0), NoisyTerm(mechanism.noise[0], 1.0)
-    limits = pool.rows, pool.most
     error_model = PersonGroupErrorModel(
-        pool.lattice, pool.totals, pool.centre, limits, rows, total, rows_noise, noise, pool.whole
-    )
+        pool.lattice, pool.totals, pool.centre, (pool.rows, pool.most), rows, total, rows_noise,
+        noise, pool.whole, away,
+    )  # fmt: skip
     return ScalarEstimate(error_model.value, error_model, _status(pool, error_model))
 
 
 def _status(pool: PersonPool, error_model: PersonGroupErrorModel) -> Status:
     if pool.status.code not in USABLE:
         return pool.status
-    return ONE_VALUE if pool.most <= pool.least else error_model.status
+    found = error_model.status
+    return ONE_VALUE if pool.most <= pool.least and found != FAR else found
 
 
 def shrunk_persons(pool: PersonPool, estimates: Sequence[Any]) -> list[Any]:
@@ -193,12 +210,21 @@ def shrunk_persons(pool: PersonPool, estimates: Sequence[Any]) -> list[Any]:
         towards, common = in_common(values, deviations, np.zeros(len(clear)))
         noises = np.array([model.own_noise for model in models])
         weights = weights_of_own(common, noises)
-    moved = []
+    moved, usual = [], _usual(models)
     for estimate, model, weight in zip(estimates, models, weights.tolist(), strict=True):
-        known = replace(model, overall=(overall, noise), towards=towards, weight=weight)
+        about = replace(model, overall=(overall, noise), usual=usual)
+        known = replace(about, towards=towards, weight=weight)
         status = _status(pool, known)
         moved.append(replace(estimate, value=known.value, error_model=known, status=status))
     return moved
+
+
+def _usual(models: Sequence[PersonGroupErrorModel]) -> float:
+    """[pooled.19] How many persons are far away, for a row of all groups, with the noise."""
+    far = max(sum(model.far for model in models), 0)
+    rows = max(sum(model.rows for model in models), 1)
+    noise = math.hypot(*(math.sqrt(model.rows_noise.variance) for model in models))
+    return (far + noise) / rows
 
 
 @functools.lru_cache(maxsize=64)
@@ -236,7 +262,9 @@ class PersonGroupErrorModel:
     that of their deviations from the ``centre``, in steps of ``totals``; of a person all groups
     together have at most the ``limits`` of both, in the same steps. ``whole`` is the mean of all
     rows of all groups, and ``overall`` that of the weighted ones, each with the deviation of its
-    noise. A mean that is shrunk moves ``towards`` another, to a ``weight`` of its own.
+    noise. The noisy number of persons ``far`` away is in steps of as many as a person's
+    limit on rows has, and ``usual`` are those of a row in all groups. A mean that is shrunk moves
+    ``towards`` another, to a ``weight`` of its own.
 
     Notes
     -----
@@ -253,6 +281,8 @@ class PersonGroupErrorModel:
     rows_noise: NoisyTerm
     noise: NoisyTerm
     whole: tuple[float, float]
+    far: int = 0
+    usual: float = 1.0
     overall: tuple[float, float] | None = None
     towards: float = 0.0
     weight: float = 1.0
@@ -334,7 +364,10 @@ class PersonGroupErrorModel:
 
     @property
     def status(self) -> Status:
-        """Whether the interval says something of this group."""
+        """Whether the interval says something of this group, and its persons are not far away."""
+        usual = TIMES * self.usual * max(self.rows, 0)
+        if self.far - self.rows_noise.bound(_SURELY) > usual:
+            return FAR
         lower, upper = self.interval(0.95, None)
         return FEW if upper - lower > _USELESS * self._typical else OK
 
@@ -387,6 +420,7 @@ class PersonGroupErrorModel:
             "most_rows": rows,
             "most_deviations": deviations,
             "rows": self.weight_of_rows,
+            "far_persons": self.far / self.limits[0],
             "noise_sd": self.deviation,
             "unshrunk": self.unshrunk,
             **shrunk,

@@ -492,11 +492,13 @@ class Across:
 
     Without ``limits`` the norm is one record. With one, a vector is scaled down to be no longer.
     With two, it is scaled down as far as that of the person's sums may be no longer than the first
-    of them, and that of numbers than the second.
+    of them, and that of numbers than the second. Where ``far``, it is the direction of the sums, of
+    the length that the first limit takes off the second.
     """
 
     power: Literal[1, 2]
     limits: tuple[float, ...] | None = None
+    far: bool = False
 
 
 @dataclass(frozen=True, slots=True)
