@@ -42,6 +42,17 @@ def population(shape: str, rows: int, lattice: Lattice = LATTICE) -> Population:
     return Population.of(shape_of(lattice, shape=shape, sd=SD), lattice, rows)
 
 
+@pytest.mark.parametrize(
+    ("planner", "cost"), [(plan.mean, 1), (plan.mean, "0.001"), (plan.sum, "0.001")]
+)
+def test_a_plan_of_next_to_no_rows_says_so(planner, cost) -> None:
+    """The errors of a range that is not found are near the largest float, or beyond it."""
+    found = planner(n=5, sd=1, epsilon=cost)
+    assert not found.usable
+    assert "no usable answer" in str(found)
+    assert math.isfinite(found.error)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_shape_has_its_mean_and_sd(shape: str) -> None:
     mechanism = Shape(shape, mean=3.0, sd=2.0)

@@ -313,6 +313,11 @@ def test_plans(tmp_path: Path, capsys) -> None:
     assert record["questions"][1]["no_plan"]
 
 
+def test_what_cannot_be_answered_has_no_error(tmp_path: Path) -> None:
+    (plan,) = read(tmp_path, GOOD + "expect = { n = 5, sd = 1 }").plan().plans
+    assert plan.words.startswith("no usable answer, of 5 rows; note: ")
+
+
 @pytest.mark.parametrize(
     ("expect", "words"),
     [

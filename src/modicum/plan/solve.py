@@ -63,8 +63,11 @@ class Solved:
     def error(self) -> float:
         """Expected absolute error."""
         weights = [t.weight for t in self.trials]
-        errors = [t.error for t in self.trials]
-        return math.fsum(map(operator.mul, weights, errors)) / math.fsum(weights)
+        # Errors may be near the largest float, and their sum beyond it.
+        _, power = math.frexp(max(t.error for t in self.trials))
+        errors = [math.ldexp(t.error, -power) for t in self.trials]
+        mean = math.fsum(map(operator.mul, weights, errors)) / math.fsum(weights)
+        return math.ldexp(mean, power)
 
     @property
     def interval_width(self) -> float:

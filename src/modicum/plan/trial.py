@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate
+from modicum.exact.enclosure import float_nearest
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
@@ -282,12 +283,15 @@ def against(truth: Callable[[Released], Any]) -> Error:
     def error(run: Released) -> float:
         true = truth(run)
         if isinstance(true, Sequence):
-            pairs = zip(run.answer.values, true, strict=True)
-            errors = [abs(float(value - each)) for value, each in pairs]
+            errors = [*map(_apart, run.answer.values, true)]
             return math.fsum(errors) / len(errors)
-        return math.fsum(chance * abs(float(value - true)) for value, chance in _values(run))
+        return math.fsum(chance * _apart(value, true) for value, chance in _values(run))
 
     return error
+
+
+def _apart(value: Fraction, true: Fraction) -> float:
+    return abs(float_nearest(value - true))
 
 
 def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
