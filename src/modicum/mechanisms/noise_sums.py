@@ -81,7 +81,7 @@ def _masses(noise: Noise, most: int) -> tuple[int, Floats]:
     return step, found
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _summed(noise: Noise, most: int, times: int) -> Floats:
     """Return the masses of a sum of ``times`` noises, as those of one."""
     _, masses = _masses(noise, most)

@@ -83,7 +83,10 @@ class RankNoise:
 
     def exceeds(self, rank: float, alpha: float) -> bool:
         """Whether the noise may be more than this with a probability above ``alpha``."""
-        if rank <= _UNSURE * math.sqrt(self.variance):
+        sd = math.sqrt(self.variance)
+        # Far out the tail of a sum of these noises, which are integers, is above the normal one at
+        # the next integer: where that is above alpha, the exact masses would say the same.
+        if rank <= _UNSURE * sd or math.erfc((rank + 1) / (math.sqrt(2) * sd)) > 2 * alpha:
             return True
         if rank > self.noise.sum_bound(self._parts, alpha):
             return False
