@@ -20,7 +20,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.plan.shapes import Shape, is_number
 from modicum.plan.solve import Effort
-from modicum.plan.trial import CountingReader, Released, Trial, trial
+from modicum.plan.trial import CountingReader, Released, Trial, apart, trial
 from modicum.privacy.unit import Unit
 from modicum.release import Estimate
 from modicum.runtime.query import Query
@@ -85,10 +85,9 @@ class PersonTrials:
             run = Released(asked, SyntheticTable(q, weights), (), {}, answer)
             true, found = self.truth(run), getattr(answer, "values", None)
             if found is None:
-                return abs(float(answer.value - true))  # type: ignore[attr-defined]
-            return math.fsum(abs(float(a - b)) for a, b in zip(found, true, strict=True)) / len(
-                found
-            )
+                return apart(answer.value, true)  # type: ignore[attr-defined]
+            errors = [apart(*pair) for pair in zip(found, true, strict=True)]
+            return math.fsum(errors) / len(errors)
 
         reader = CountingReader(source, self.unit, [COLUMN])
         return trial(asked, reader, error_of, unit=self.unit, seed=f"plan {number}")

@@ -283,14 +283,15 @@ def against(truth: Callable[[Released], Any]) -> Error:
     def error(run: Released) -> float:
         true = truth(run)
         if isinstance(true, Sequence):
-            errors = [*map(_apart, run.answer.values, true)]
+            errors = [apart(*pair) for pair in zip(run.answer.values, true, strict=True)]
             return math.fsum(errors) / len(errors)
-        return math.fsum(chance * _apart(value, true) for value, chance in _values(run))
+        return math.fsum(chance * apart(value, true) for value, chance in _values(run))
 
     return error
 
 
-def _apart(value: Fraction, true: Fraction) -> float:
+def apart(value: Fraction, true: Fraction) -> float:
+    """How far an answer is from the truth, the largest float if that is beyond it."""
     return abs(float_nearest(value - true))
 
 

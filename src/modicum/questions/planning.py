@@ -94,12 +94,12 @@ class QuestionPlan:
             return f"no plan: {self.why}"
         if isinstance(self.plan, NoisePlan):
             return self.plan.words
-        width = self.plan.interval_width
-        wide = f"{three_digits(width)} wide" if math.isfinite(width) else "without a bound"
         rows = f"{self.plan.n:,} rows{' in a group' if self.question.by else ''}"
         note = "" if self.plan.status == "ok" else f"; note: {self.plan.status}"
         if not self.plan.usable:
             return f"no usable answer, of {rows}{note}"
+        width = self.plan.interval_width
+        wide = f"{three_digits(width)} wide" if math.isfinite(width) else "without a bound"
         return f"error {three_digits(self.plan.error)}, interval {wide}, of {rows}{note}"
 
 

@@ -40,7 +40,7 @@ from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, ScalarEstimate
-from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.runtime.steps import Reads, Steps, draw, draw_count, read, read_both
 from modicum.statistics.bounds import Setting
 from modicum.statistics.error_law import Reach, noise_parts
 from modicum.statistics.norms import WEIGHTS, Norms, persons_beyond
@@ -166,8 +166,8 @@ def mean_in_person_pool(
 ) -> Steps[ScalarEstimate]:
     """[pooled.13] The mean of a group, of which every draw costs what it costs in all groups."""
     split = BudgetSplit(event)
-    weights, far = yield from read_both(pool.ask(column, "count"), pool.ask(column, "far"))
-    deviations = yield from read(pool.ask(column, "sum"))
+    asked = (pool.ask(column, "count"), pool.ask(column, "far"), pool.ask(column, "sum"))
+    weights, far, deviations = yield Reads(asked)
     numbers, share = (weights.total, far.total), split.share(_ROWS)
     mechanism = split.spend(add_noise(numbers, share, sensitivity=pool.rows))  # [pooled.19]
 
@@ -212,8 +212,9 @@ def shrunk_persons(pool: PersonPool, estimates: Sequence[Any]) -> list[Any]:
         weights = weights_of_own(common, noises)
     moved, usual = [], _usual(models)
     for estimate, model, weight in zip(estimates, models, weights.tolist(), strict=True):
-        about = replace(model, overall=(overall, noise), usual=usual)
-        known = replace(about, towards=towards, weight=weight)
+        known = replace(
+            model, overall=(overall, noise), usual=usual, towards=towards, weight=weight
+        )
         status = _status(pool, known)
         moved.append(replace(estimate, value=known.value, error_model=known, status=status))
     return moved
