@@ -3,6 +3,8 @@
 import ast
 import functools
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import modicum
@@ -198,3 +200,18 @@ def test_proof_labels_stand_on_a_page_and_in_the_code() -> None:
 def test_no_proof_label_lacks_its_page() -> None:
     found = {path.name: UNPREFIXED.findall(path.read_text()) for path in (*SOURCES, *PAGES)}
     assert {name: labels for name, labels in found.items() if labels} == {}
+
+
+def test_a_first_release_loads_what_it_uses() -> None:
+    """Tables, groups, persons, ledgers and stored releases are imported where they are asked for."""
+    script = (
+        "import sys, modicum\n"
+        "modicum.mean([1.0] * 1000, epsilon=1)\n"
+        "print(*(name for name in sys.modules if name.startswith('modicum')))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert 50 < len(loaded) <= 110
+    elsewhere = ("ledger", "pooled", "person_mean", "serialise", "grouped", "table_release")
+    assert [name for name in loaded for part in elsewhere if part in name] == []

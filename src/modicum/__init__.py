@@ -16,7 +16,7 @@ __version__ = VERSION
 
 _SUBMODULES = {"audit", "local", "plan", "query", "questions", "shuffle", "theory"}
 _HOMES = {
-    "modicum.answering": {"crosstab", "describe", "n_distinct", "value_counts"},
+    "modicum.table_answers": {"crosstab", "describe", "n_distinct", "value_counts"},
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.counts_file": {"CountsFile"},
     "modicum.curator": {"Curator"},

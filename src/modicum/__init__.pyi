@@ -14,10 +14,6 @@ from modicum import query as query
 from modicum import questions as questions
 from modicum import shuffle as shuffle
 from modicum import theory as theory
-from modicum.answering import crosstab as crosstab
-from modicum.answering import describe as describe
-from modicum.answering import n_distinct as n_distinct
-from modicum.answering import value_counts as value_counts
 from modicum.array_release import ArrayRelease as ArrayRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.counts_file import CountsFile as CountsFile
@@ -94,6 +90,10 @@ from modicum.sources.files import csv_file as csv_file
 from modicum.statistics.monotone_statistic import Boundaries as Boundaries
 from modicum.statistics.monotone_statistic import Score as Score
 from modicum.statistics.vector_statistic import Sensitivities as Sensitivities
+from modicum.table_answers import crosstab as crosstab
+from modicum.table_answers import describe as describe
+from modicum.table_answers import n_distinct as n_distinct
+from modicum.table_answers import value_counts as value_counts
 from modicum.tables.description import Description as Description
 from modicum.tables.table_release import Crosstab as Crosstab
 from modicum.tables.table_release import ValueCounts as ValueCounts

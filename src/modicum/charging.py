@@ -1,8 +1,6 @@
 """What releases are charged to: a budget in memory, or an account of a ledger.
 
-Both make a pending charge of a query's cost. Its ``done`` is the release that the same key has
-already; ``charge`` charges the cost, and nothing may be drawn before, or if it raises; ``account``
-says which budget was charged; ``commit`` records a release, and returns the one that may be shown.
+Both make a pending charge of a query's cost, and are the same to what answers.
 """
 
 from __future__ import annotations
@@ -11,16 +9,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
-from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError, as_given
+from modicum.errors import InvalidArgument, as_given
 from modicum.privacy.accountant import Filter, total
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
-from modicum.privacy.ledger.chain import Charge, checked_name
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
 from modicum.runtime.query import Query
-from modicum.serialise import from_text, to_text
 from modicum.sources.base import Source
 from modicum.sources.reader import width_of
 from modicum.summaries.base import Columns
@@ -41,6 +37,46 @@ class Charged(NamedTuple):
     cost: Budget
 
 
+class PendingCharge(Protocol):
+    """A cost that is held, and not charged yet."""
+
+    @property
+    def done(self) -> Any:
+        """The release that was charged for under the same key, if any."""
+
+    def charge(self) -> None:
+        """Charge the cost; nothing may be drawn before, or if it raises."""
+
+    @property
+    def account(self) -> str:
+        """Say which budget was charged."""
+
+    def commit(self, released: T) -> T:
+        """Record a release, and return the one that may be shown."""
+
+
+class Accountant(Protocol):
+    """What releases are charged to."""
+
+    @property
+    def budget(self) -> Budget:
+        """All that may be spent."""
+
+    @property
+    def spent(self) -> Budget:
+        """All that was spent."""
+
+    @property
+    def charges(self) -> tuple[Charged, ...]:
+        """What was charged, in order."""
+
+    def pending(self, cost: Budget, query: str, key: str | None) -> PendingCharge:
+        """Check that the budget holds a cost; nothing is charged yet."""
+
+    def checked_key(self, key: object) -> str:
+        """Return a key for one query, or refuse it: a ledger must remember it."""
+
+
 class MemoryAccountant(Filter):
     """A budget that ends with its process."""
 
@@ -52,15 +88,16 @@ class MemoryAccountant(Filter):
 
     @property
     def charges(self) -> tuple[Charged, ...]:
-        """What was charged, in order."""
         return tuple(self._charges)
 
     def pending(self, cost: Budget, query: str, key: str | None) -> PendingCharge:
-        """Check that the budget holds a cost; nothing is charged yet."""
         if key is not None:
             raise InvalidArgument(_NO_LEDGER)
         self.check(cost)
         return _MemoryCharge(self, cost, query)
+
+    def checked_key(self, _key: object) -> str:
+        raise InvalidArgument(_NO_LEDGER)
 
     def keep(self, query: str, cost: Budget) -> None:
         """Keep what a cost was charged for."""
@@ -87,107 +124,6 @@ class _MemoryCharge:
 
     def commit(self, released: T) -> T:
         return released
-
-
-class LedgerAccountant:
-    """An account of a ledger, which must exist and protect the same unit."""
-
-    def __init__(self, ledger: Ledger | str, account: str | None, unit: Unit | None) -> None:
-        if account is None:
-            raise InvalidArgument("a ledger holds several accounts: name one with account=")
-        kind: type[Ledger] = import_module("modicum.privacy.ledger.book").Ledger
-        if isinstance(ledger, str):
-            ledger = kind(ledger)
-        if not isinstance(ledger, kind):
-            raise InvalidArgument(f"ledger must be a URL or a Ledger, got {type(ledger).__name__}")
-        self._ledger = ledger
-        self._name = checked_name(account, "an account's name")
-        self.unit = self._ledger.account(self._name).unit
-        if unit is not None and checked_unit(unit) != self.unit:
-            raise InvalidArgument(
-                f"account {self._name!r} protects {self.unit}, got unit={as_given(unit)}: costs "
-                "for different units do not add up"
-            )
-
-    @property
-    def budget(self) -> Budget:
-        """All grants so far."""
-        return self._ledger.account(self._name).budget
-
-    @property
-    def spent(self) -> Budget:
-        """All charges so far, of whatever process."""
-        return self._ledger.account(self._name).spent
-
-    @property
-    def charges(self) -> tuple[Charged, ...]:
-        """What was charged, by whatever process, in order."""
-        kind = self.budget.kind
-        return tuple(
-            Charged(words_of_query(each.body), each.units.budget(kind))
-            for each in self._ledger.entries(self._name)
-            if each.action == "charge"
-        )
-
-    def pending(self, cost: Budget, query: str, key: str | None) -> PendingCharge:
-        """Check that the account holds a cost, or was charged for it under the key."""
-        charged = None if key is None else self._ledger.find(self._name, key, query)
-        if charged is None:
-            state = self._ledger.account(self._name)
-            if not cost <= state.remaining:
-                raise BudgetExceeded(
-                    f"this costs {cost}, but only {state.remaining} of {state.budget} is left in "
-                    f"account {self._name!r}; nothing was charged"
-                )
-        return _LedgerCharge(self._ledger, self._name, cost, query, key, charged)
-
-    def __str__(self) -> str:
-        return f"account {self._name!r} of {self._ledger.url}"
-
-
-@dataclass(slots=True)
-class _LedgerCharge:
-    ledger: Ledger
-    name: str
-    cost: Budget
-    query: str
-    key: str | None
-    charged: Charge | None
-
-    @property
-    def done(self) -> Any:
-        stored = None if self.charged is None else self.charged.release
-        return None if stored is None else from_text(stored)
-
-    def charge(self) -> None:
-        self.charged = self.ledger.charge(self.name, self.cost, request=self.query, key=self.key)
-
-    @property
-    def account(self) -> str:
-        assert self.charged is not None
-        return str(self.charged.state)
-
-    def commit(self, released: T) -> T:
-        assert self.charged is not None
-        text = to_text(released)
-        try:
-            kept = self.ledger.record(self.charged, text)
-        except LedgerError as error:
-            again = "" if self.key is None else f", ask again with the key {self.key!r}"
-            raise type(error)(f"{error}; the charge stays{again}") from None
-        winner: T = released if kept == text else from_text(kept)
-        return winner
-
-
-Accountant = MemoryAccountant | LedgerAccountant
-PendingCharge = _MemoryCharge | _LedgerCharge
-
-
-def checked_key(accountant: Accountant, key: object) -> str:
-    """A key for one query: one line of text, and an account of a ledger that records it."""
-    if not isinstance(accountant, LedgerAccountant):
-        raise InvalidArgument(_NO_LEDGER)
-    return checked_name(key, "a key")
 
 
 def _named(column: str | Columns | None) -> object:
@@ -270,8 +206,8 @@ def accountant_for(
         return MemoryAccountant(budget), checked_unit(unit)
     if budget is not None:
         raise InvalidArgument("give budget= or ledger=, not both: the account has its own budget")
-    accountant = LedgerAccountant(ledger, account, unit)
-    return accountant, accountant.unit
+    of_ledger = import_module("modicum.ledger_account").LedgerAccountant(ledger, account, unit)
+    return of_ledger, of_ledger.unit
 
 
 def cost_of(queries: Iterable[object], kind: Kind) -> Budget:

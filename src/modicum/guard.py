@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from modicum.charging import Accountant, PendingCharge, checked_key, cost_of, query_text
+from modicum.charging import Accountant, PendingCharge, cost_of, query_text
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.privacy.budget import Budget, Kind
@@ -53,7 +53,7 @@ class Guard:
 
     def keyed(self, key: object) -> Guard:
         """Return the same for one query."""
-        return replace(self, key=checked_key(self.accountant, key))
+        return replace(self, key=self.accountant.checked_key(key))
 
     def viewing(self, view: View) -> Guard:
         """Return the same of a view of the table."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from modicum import query as ask
-from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.release import Record
 from modicum.signature import asked, dressed, released_as
 from modicum.statistics.contents import CHAPTERS
 
@@ -52,14 +52,21 @@ def _method(home: type, name: str) -> Callable[..., Any]:
 
             refused.__doc__ = f"Refuse: groups are asked for one column each, not for a {name}."
             return refused
-        of_numbers = returns is ArrayRelease
-        owner, returns = "GroupBy", GroupedArrayRelease if of_numbers else GroupedRelease
+        owner, returns = "GroupBy", _of_groups(returns)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self.run(asked(question, "", args, kwargs))
 
     derived: Callable[..., Any] = dressed(method, question, owner=owner, returns=returns)
     return derived
+
+
+def _of_groups(release: type[Record]) -> type:
+    """The type of what releases of groups make together; its chapter is imported with the first."""
+    home = import_module("modicum.grouped_release")
+    of_numbers = release is home.ArrayRelease
+    found: type = home.GroupedArrayRelease if of_numbers else home.GroupedRelease
+    return found
 
 
 class Statistics:

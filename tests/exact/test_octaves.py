@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modicum.exact.octaves import OCTAVES
+from modicum.exact import octaves
+from modicum.exact.octaves import OCTAVES, counted, sorted_out
 
 SMALLEST = 2.0**-1022
 
@@ -41,12 +42,21 @@ def test_the_end_of_an_octave_is_the_next_power_of_two(octave: int) -> None:
     )
 
 
-def test_counts_are_those_of_the_numbers_one_by_one() -> None:
+SPECIAL = [0.0, -0.0, 5e-324, -1e-310, 1e308, math.inf, -math.inf, math.nan, -math.nan]
+
+
+@pytest.mark.parametrize("way", [counted, sorted_out])
+def test_counts_are_those_of_the_numbers_one_by_one(way, monkeypatch) -> None:
     """Whatever the bits: of both signs, tiny, infinite, NaN of every kind, and far apart."""
-    bits = np.random.default_rng(5).integers(0, 2**64, 20_000, dtype=np.uint64)
-    special = np.array(
-        [0.0, -0.0, 5e-324, -1e-310, 1e308, math.inf, -math.inf, math.nan, -math.nan]
-    )
-    for x in (bits.view(np.float64), special, special[::2], special[:0], special[-2:]):
+    monkeypatch.setattr(octaves, "_faster", lambda: way)
+    bits = np.random.default_rng(5).integers(0, 2**64, 20_000, dtype=np.uint64).view(np.float64)
+    special = np.array(SPECIAL)
+    many = [np.repeat(each, 20_000) for each in special]
+    near = np.abs(bits).clip(0.5, 3.0)
+    for x in (bits, bits[::-1], near, *many, special, special[::2], special[:0], special[-2:]):
         expected = np.bincount(OCTAVES.quantise(x), minlength=OCTAVES.last + 1)
         assert np.array_equal(OCTAVES.counts(x), expected)
+
+
+def test_the_faster_way_is_one_of_the_two() -> None:
+    assert octaves._faster() in {counted, sorted_out}

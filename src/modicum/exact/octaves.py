@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +19,10 @@ _MANTISSA = 52
 _EXPONENT = 0x7FF
 _BIAS = 1023
 _SHIFT, _OCTAVES = np.uint64(_MANTISSA), _EXPONENT + 1
+_IN_KEY = np.uint16(4)  # bits of the mantissa in the first 16 bits of a float64
+_KEY = np.uint16(_EXPONENT << _IN_KEY)
+_FIRST = 3 if sys.byteorder == "little" else 0  # of the four 16-bit words of a float64
+_MANY = 1 << 14  # from here on it pays to ask which way is faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +56,8 @@ class OctaveLattice(Lattice):
         return self.numbers.quantise(self.read(x))
 
     def counts(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return how many numbers are in each octave, NaN in none, in three sweeps over ``x``."""
-        signed = np.bincount((x.view(np.uint64) >> _SHIFT).view(np.int64), minlength=2 * _OCTAVES)
-        counts = signed[:_OCTAVES] + signed[_OCTAVES:]
+        """Return how many numbers are in each octave, NaN in none."""
+        counts = (_faster() if len(x) >= _MANY else counted)(x)
         if counts[-1]:  # infinities and NaN have this exponent
             counts[self.last] += counts[-1] - np.count_nonzero(np.isnan(x))
         return counts[: self.last + 1]
@@ -68,6 +75,46 @@ class OctaveLattice(Lattice):
     def value(self, q: int | Fraction) -> float:
         """Return the least power of two that no number of octave q reaches; 2^1023 for the last."""
         return math.ldexp(1.0, min(self.power(int(q)), _BIAS))
+
+
+def counted(x: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Count exponents one by one."""
+    signed = np.bincount((x.view(np.uint64) >> _SHIFT).view(np.int64), minlength=2 * _OCTAVES)
+    return signed[:_OCTAVES] + signed[_OCTAVES:]
+
+
+def sorted_out(x: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Count exponents by sorting the first 16 bits of each number: see where each one begins."""
+    keys = np.ascontiguousarray(x).view(np.uint16)[_FIRST::4].copy()
+    keys &= _KEY
+    keys.sort()
+    least, largest = (int(each) >> _IN_KEY for each in keys[[0, -1]])
+    starts = np.empty(largest - least + 2, dtype=np.int64)
+    starts[0], starts[-1] = 0, len(keys)
+    others = np.arange(least + 1, largest + 1, dtype=np.uint16) << _IN_KEY
+    starts[1:-1] = keys.searchsorted(others)
+    counts = np.zeros(_OCTAVES, dtype=np.int64)
+    counts[least : largest + 1] = starts[1:] - starts[:-1]
+    return counts
+
+
+@functools.cache
+def _faster() -> Callable[[NDArray[np.float64]], NDArray[np.int64]]:
+    """The faster way to the same counts, tried on numbers that are always the same.
+
+    Sorting takes half the time where NumPy has wide instructions for 16-bit keys, and several times
+    as long where it has none.
+    """
+    x = np.ldexp(1.0, np.arange(8 * _MANY) * 40503 % 17)
+
+    def seconds(way: Callable[[NDArray[np.float64]], NDArray[np.int64]]) -> float:
+        times = [time.perf_counter()]
+        for _ in range(3):
+            way(x)
+            times.append(time.perf_counter())
+        return float(np.diff(times).min())
+
+    return min((counted, sorted_out), key=seconds)
 
 
 OCTAVES = OctaveLattice(0.0, float(_EXPONENT - 1), 1.0)

@@ -59,15 +59,6 @@ from modicum.statistics.outside import (
     mean_size,
 )
 from modicum.statistics.pairs import WEIGHTS_HELP, weighted
-from modicum.statistics.person_mean import mean_of_persons
-from modicum.statistics.pooled import find_pool, mean_in_pool
-from modicum.statistics.pooled_law import PooledErrorModel
-from modicum.statistics.pooled_persons import (
-    PersonGroupErrorModel,
-    find_person_pool,
-    mean_in_person_pool,
-    shrunk_persons,
-)
 from modicum.statistics.population import (
     Deviations,
     Squares,
@@ -76,7 +67,6 @@ from modicum.statistics.population import (
     part_for_squares,
 )
 from modicum.statistics.search import SearchResult, locate_data
-from modicum.statistics.shrinkage import shrunk
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     BOTH_SAMPLES,
@@ -375,10 +365,16 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean",
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
-        of_persons=mean_of_persons,
-        pooled=spec.PooledWay(find_pool, mean_in_pool, shrunk),
+        of_persons=spec.in_chapter("person_mean", "mean_of_persons"),
+        pooled=spec.PooledWay(
+            spec.in_chapter("pooled", "find_pool"),
+            spec.in_chapter("pooled", "mean_in_pool"),
+            spec.in_chapter("shrinkage", "shrunk"),
+        ),
         pooled_persons=lambda wider: spec.PooledWay(
-            partial(find_person_pool, wider), mean_in_person_pool, shrunk_persons
+            partial(spec.in_chapter("pooled_persons", "find_person_pool"), wider),
+            spec.in_chapter("pooled_persons", "mean_in_person_pool"),
+            spec.in_chapter("pooled_persons", "shrunk_persons"),
         ),
     ),
     SUBSET_MEAN,
@@ -404,11 +400,6 @@ True""",
             sampled=True,
             without=("weights",),
         ),
-        error_model=(
-            MeanErrorModel,
-            SingleValueErrorModel,
-            PooledErrorModel,
-            PersonGroupErrorModel,
-        ),
+        error_model=(MeanErrorModel, SingleValueErrorModel),
     ),
 )

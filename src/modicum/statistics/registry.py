@@ -18,6 +18,8 @@ from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.inverse_sensitivity import LocationErrorModel, OneLocationErrorModel
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Counted, NoisyTerm, Outside
+from modicum.statistics.pooled_law import PooledErrorModel
+from modicum.statistics.pooled_persons import PersonGroupErrorModel
 from modicum.statistics.population import Squares
 from modicum.statistics.regression import ListedFit
 from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
@@ -42,6 +44,8 @@ _SHARED: tuple[type, ...] = (
     NoisyTerm,
     OctavePrior,
     Outside,
+    PersonGroupErrorModel,
+    PooledErrorModel,
     Rough,
     Squares,
     StaircaseNoise,

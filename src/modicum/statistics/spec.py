@@ -333,6 +333,18 @@ def error_between(call: str, low: str, high: str) -> str:
     return f">>> found = {call}\n>>> {low} < found.error < {high}\nTrue"
 
 
+def in_chapter(chapter: str, name: str) -> Callable[..., Any]:
+    """A function of another chapter, which is imported when the function is first called.
+
+    So the way to answer rows does not load those for persons and groups.
+    """
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"modicum.statistics.{chapter}"), name)(*arguments)
+
+    return call
+
+
 def find_statistic(name: str) -> Declaration:
     """Import the chapter of a statistic, and return what it declares of it."""
     declared: tuple[Declaration, ...]
