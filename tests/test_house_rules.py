@@ -203,7 +203,7 @@ def test_no_proof_label_lacks_its_page() -> None:
 
 
 def test_a_first_release_loads_what_it_uses() -> None:
-    """Tables, groups, persons, ledgers and stored releases are imported where they are asked for."""
+    """Tables, groups, persons, ledgers and stored releases are imported when asked for."""
     script = (
         "import sys, modicum\n"
         "modicum.mean([1.0] * 1000, epsilon=1)\n"

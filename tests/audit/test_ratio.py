@@ -89,6 +89,10 @@ ONE_EACH = VALUES | {
 }
 
 
+# Nobody outside of the radius, or so many that it is drawn again for them.
+FAR = {"records outside": [(0,), (900,)], "records outside, again": [(900,)]}
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("question", "points", "records", "width"),
@@ -124,10 +128,22 @@ def test_every_step_is_audited() -> None:
     query = QUESTIONS["ratio, ε"]
     values = {**VALUES, "count": [(3000,)], "rough total": [(0,), (10**7,)]}
     values |= {"home": [(0,), (3,)], "rows of larger sizes": [(0,), (2500,)]}
+    values |= {"records outside": [(0,)]}
     report = audit.check(query, pairs_of(FEW, 1), values=values, widths=(1,) * 12)
     assert {step.label for step in report.steps} == {
         "count", "octave of the denominators", "quotients other than 0", "octave of quotients",
         "centre", "sizes", "rows of larger sizes", "sizes, again", "sum of the denominators",
         "home", "rows elsewhere", "rows elsewhere, again", "radius", "records outside",
-        "rough total", "radius, again", "records outside, again", "total",
+        "rough total", "radius, again", "total",
     }  # fmt: skip
+
+
+def test_a_radius_for_those_far_away_is_audited() -> None:
+    values = {**ONE_EACH, **FAR, "count": [(3000,)], "home": [(3,)], "rough total": [(0,)]}
+    values |= {"rows of larger sizes": [(0,)], "radius, for others": [(1,), (5,)]}
+    report = audit.check(QUESTIONS["mean, ρ"], pairs_of(FEW, 1), values=values, widths=(0,) * 20)
+    used = {step.label: step.used for step in report.steps}
+    assert {"radius, for others", "records outside, again"} <= used.keys()
+    assert report.leak is None
+    assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
+    assert all(each <= 1 + 1e-9 for each in used.values())

@@ -99,15 +99,30 @@ def test_every_step_of_a_mean_is_audited(audited) -> None:
     values = {"count": [(3000,)], "home": [(0,), (3,)], BOTH: [(10**7, 0), (10**3, 10**6)]}
     values |= {"persons elsewhere": [(1000,), (2900,)], "home, again": [(3,)]}
     values |= {"persons of larger sizes": [(0,), (2500,)]}
+    values |= {"records outside": [(0,)]}
     widths = (1, 1, 1, 1, 2, 2, 1, 1, 1, 1)
     report = audited(QUESTIONS["mean, ε"], pairs_of(UNIT), values=values, widths=widths)
     assert {step.label for step in report.steps} == {
         "count", "centre", "sizes", "persons of larger sizes", "sizes, again", "home",
         "persons elsewhere", "persons elsewhere, again", "home, again", "radius", "records outside",
-        BOTH, "rows", "radius, again", "records outside, again", "total",
+        BOTH, "rows", "radius, again", "total",
     }  # fmt: skip
     assert report.leak is None
     assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("question", ["mean, ε", pytest.param("mean, ρ", marks=pytest.mark.slow)])
+def test_a_radius_for_those_far_away_is_audited(audited, question) -> None:
+    values = {"count": [(3000,)], "home": [(3,)], BOTH: [(10**4, 0)], "centre": [0]}
+    values |= {"records outside": [(0,), (900,)], "records outside, again": [(0,), (900,)]}
+    values |= {"persons of larger sizes": [(0,)], "sizes": [(1,), (5,)], "radius": [(1,), (5,)]}
+    report = audited(QUESTIONS[question], pairs_of(UNIT), values=values, widths=(0,) * 8 + (1, 1))
+    used = {step.label: step.used for step in report.steps}
+    assert all(used[label] > 0.9 for label in ("records outside", "records outside, again"))
+    assert used["radius, for others"] > 0.5
+    assert report.leak is None
+    assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
+    assert all(each <= 1 + 1e-9 for each in used.values())
 
 
 @pytest.mark.parametrize("question", ["mean, ε", "sum, ε"])

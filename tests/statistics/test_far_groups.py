@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import modicum as mo
@@ -159,6 +160,34 @@ def test_a_sum_reaches_a_group_that_is_counted() -> None:
     near = [abs(float(live.answer.value) / x.sum() - 1) < 0.2 for live in lives]
     assert sum(near) >= 18
     assert sum("radius, again" in labels(live) for live in lives) >= 12
+
+
+def persons(n: int, far: int, size: float) -> pd.DataFrame:
+    """Rows of persons about 50, some of whom have ``size`` more in all of theirs."""
+    rng = np.random.default_rng(n)
+    person = np.repeat(np.arange(n), 1 + rng.poisson(3, n))
+    level = 50 + rng.normal(size=n) + size * (np.arange(n) < far)
+    return pd.DataFrame({"p": person, "x": level[person] + rng.normal(size=len(person))})
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("size", [1e3, 1e6])
+@pytest.mark.parametrize(("n", "far"), [(3000, 160), (20_000, 160)])
+def test_a_mean_of_persons_reaches_those_far_away(n, far, size, cost) -> None:
+    """Or says that it left them out; they are 160, and were lost with "ok" where 300 were."""
+    table = persons(n, far, size)
+    truth, lost, near = table["x"].mean(), 0, 0
+    for i in range(12):
+        entropy = SeededEntropy(f"far persons {i}")
+        budget = mo.pure(1) if "epsilon" in cost else mo.zcdp(cost["rho"])
+        curator = mo.Curator(table, unit=mo.unit_of("p"), budget=budget, entropy=entropy)
+        release = curator.mean("x", **cost)
+        lower, upper = release.interval()
+        lost += release.usable and not lower <= truth <= upper
+        near += abs(release.value - truth) < (truth - 50) / 2
+    assert lost <= 1
+    assert near >= 8
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)

@@ -167,26 +167,40 @@ def test_only_radii_of_the_tail_are_widened() -> None:
     assert found == [0, adapted.widening, adapted.widening, 0]
 
 
-def test_the_prior_of_deviations_is_steep_above_a_sixteenth_of_half_of_them() -> None:
+def test_the_prior_of_deviations_is_steep_about_half_of_them() -> None:
+    """From a sixteenth of what two fifths exceed to 256 times as much, and r^-1 elsewhere."""
     split = BudgetSplit(PureDP(Fraction(1)))
     few = Schedule.for_sizes(Fraction(1, 6), Fraction(5, 4), Fraction(0))
-    seen = (400.0, STEPS)
-    steep = few.outweighed(seen, split, 1, 2**51)
-    # (400 / 6 - ln(STEPS / 16)) nats, from there to the widest radius
-    nats = 400 / 6 - np.log(STEPS / 16)
-    assert float(steep.power) == pytest.approx(nats / (np.log(2**51 * 16 / STEPS) + 4), abs=1e-3)
-    grid, tilt = steep.candidates(1, 2**51)
+    far = STEPS << 22
+    grid, tilt = few.outweighed((400.0, STEPS), split, 1, far).candidates(1, far)
 
     def power(low: int, high: int) -> float:
         first, last = (np.searchsorted(grid.radii, r) for r in (low, high))
         cost = float(tilt) * (grid.indices[last] - grid.indices[first])
         return cost / np.log(grid.radii[last] / grid.radii[first])
 
-    assert power(STEPS // 8, 2**50) == pytest.approx(float(steep.power), rel=0.02)
+    steep = few.outweighed((400.0, STEPS), split, 1, far).power
+    assert power(STEPS // 8, STEPS * 128) == pytest.approx(float(steep), rel=0.02)
     assert power(2**10, STEPS // 32) == pytest.approx(1, rel=0.02)
-    assert few.outweighed((200.0, 1), split, 1, 2**51) == few  # too few for all octaves
-    many = few.outweighed((4e6, STEPS), split, 1, 2**51)
-    assert many.power == 5
+    assert power(STEPS * 512, far // 2) == pytest.approx(1, rel=0.02)
+
+
+def test_as_many_records_as_exceed_half_of_them_outweigh_the_prior_of_deviations() -> None:
+    """All of it, from the least radius to the widest; 5 is the most, and too few change nothing."""
+    split = BudgetSplit(PureDP(Fraction(1)))
+    few = Schedule.for_sizes(Fraction(1, 6), Fraction(5, 4), Fraction(0))
+    far, powers = STEPS << 22, []
+    for seen in (100.0, 250.0, 400.0, 1e3, 4e6):
+        schedule = few.outweighed((seen, STEPS), split, 1, far)
+        powers.append(schedule.power)
+        if schedule != few:
+            grid, tilt = schedule.candidates(1, far)
+            cost = float(tilt) * (grid.indices[-1] - grid.indices[1])
+            assert cost < seen / 6
+    assert powers == sorted(powers)
+    assert (powers[0], powers[-1]) == (few.power, 5)
+    assert powers[2] == Fraction(5, 2)  # which overshoots little
+    assert few.outweighed((4e6, 2 * far), split, 1, far >> 8) == few  # a range that says nothing
 
 
 @pytest.mark.parametrize("expected", [8000, 10**4, 10**5, 10**8])

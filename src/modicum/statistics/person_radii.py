@@ -28,6 +28,7 @@ from modicum.statistics.bounds import (
     look_at_tail,
 )
 from modicum.statistics.outside import STEEP, Outside
+from modicum.statistics.search import count_twice, radius_for_group
 from modicum.statistics.split import (
     LEAST_FOR_COUNTS,
     SIZE_PARTS,
@@ -243,10 +244,12 @@ def _radius_beside(
         here, away, radius, lattice.last, seen,
         least=lattice.floor, label=f"radius{again}", wider=wider,
     )  # fmt: skip
-    if expected_records(split, n0) > LEAST_FOR_COUNTS:
-        label = f"records outside{again}"
-        outside = yield from count_outside(here, outside, elsewhere, n0, label=label)
-    return outside
+    if expected_records(split, n0) <= LEAST_FOR_COUNTS:
+        return outside
+    looked = yield from count_twice(here, radius, outside, elsewhere, n0)
+    if not looked.group:
+        return looked.outside
+    return (yield from radius_for_group(here, radius, looked, f"radius{again}, for others"))
 
 
 def radius_again(

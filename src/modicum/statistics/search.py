@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw_count, read, read_both
 from modicum.statistics.bounds import (
@@ -26,10 +27,12 @@ from modicum.statistics.bounds import (
     find_bounds,
     find_centre,
     find_home,
+    find_radius,
     is_filled,
     look_at_tail,
     look_elsewhere,
     radii_again,
+    reach_from,
 )
 from modicum.statistics.outside import (
     APART,
@@ -51,7 +54,7 @@ from modicum.statistics.split import (
     mean_schedule,
 )
 from modicum.status import OK, Status
-from modicum.summaries.cells import Cells
+from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import TailSummary
 
@@ -215,6 +218,31 @@ def count_closely(
     label = "records outside, again"
     found, noise = yield from count_some(here, elsewhere, strength, label)
     return replace(outside, counted=found, noise=noise, twice=True)
+
+
+def radius_for_group(
+    here: Setting, schedule: Schedule, looked: Looked, label: str = "radius, again"
+) -> Steps[Outside]:
+    """[sum.2] A radius that reaches the group that was counted, and a count beyond that.
+
+    The first one stays if there is no budget for another.
+    """
+    first = looked.outside
+    again = radii_again(here, schedule, first, records_found(here, first), looked.first)
+    if again is None:
+        return first
+    sizes = yield from sizes_for(here, again)
+    reach, least = reach_from(here.lattice, 0), here.lattice.floor
+    outside, elsewhere = yield from find_radius(
+        here, sizes, again, reach, first.seen, least=least, label=label
+    )
+    return (yield from count_closely(here, outside, elsewhere, looked.first))
+
+
+def sizes_for(here: Setting, schedule: Schedule) -> Steps[CellSummary]:
+    """The records by size, on the candidates of a schedule."""
+    grid = RadiusGrid.between(here.lattice.floor, reach_from(here.lattice, 0), schedule.per_octave)
+    return (yield from read(here.ask(Cells(0, grid.radii))))
 
 
 def _to_home(

@@ -41,6 +41,8 @@ _APART = 4  # turns: a radius beyond is not of the tail
 _INNER_OCTAVES = 4  # below a radius with a thousand records outside nothing is looked for
 _STEEP_NATS = 8.0  # from there to the turn, nearly always
 _SPARE = 4.0  # nats
+_OUTER_OCTAVES = 8  # beyond such a radius, where even a heavy tail has few records
+_MODEST = 2.5  # power of a prior that overshoots by less than a factor of two, on average
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
@@ -59,8 +61,8 @@ class Schedule:
     The centre's grid has ``bits`` fraction bits. Radii are parts of an octave, ``per_octave`` of
     each; they begin at a part of the
     radius ``outer``, and
-    their prior is r^-power, but r^-4 beyond a ``turn``, if there is one, and r^-1 below a ``knee``;
-    and the drawn radii
+    their prior is r^-power, but r^-4 beyond a ``turn``, if there is one, or r^-1 below a ``knee``
+    and beyond an ``ankle``; and the drawn radii
     are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
     there, if a light tail showed. ``more`` is what is spent besides the rough mean between the
     search and the last step.
@@ -77,6 +79,7 @@ class Schedule:
     outer: int = 0
     turn: int = 0
     knee: int = 0
+    ankle: int = 0
     falling: float = 0.0
     more: Fraction = Fraction(0)
 
@@ -89,18 +92,21 @@ class Schedule:
     def outweighed(
         self, seen: tuple[float, int], split: BudgetSplit, least: int, most: int
     ) -> Schedule:
-        """[people.14] A prior, steep above a sixteenth of a radius that so many records exceed.
+        """[people.14] A prior, steep about a radius that so many records exceed, and r^-1 elsewhere.
 
-        They outweigh it from there to ``most``, and r^-1 from ``least`` on: that radius is drawn
-        too, and should it be far too large, the one drawn here is a few times too large and no
-        more.
+        It is steep from a sixteenth of that radius to 256 times as much, and the records outweigh
+        it from ``least`` to ``most``: that radius is drawn too, and should it be far too large, the
+        one drawn here is a few times too large and no more.
         """
-        nats = seen[0] * float(split.share(self.radii).range)
         knee = max(least, seen[1] >> _INNER_OCTAVES)
-        power = (nats - math.log(knee / least)) / (math.log(max(most / knee, 1.0)) + _SPARE)
-        if power <= self.power:
+        ankle = min(max(seen[1], knee) << _OUTER_OCTAVES, most)
+        if ankle <= knee:
             return self
-        return replace(self, knee=knee, power=_grid(min(STEEP, power)))
+        nats = seen[0] * float(split.share(self.radii).range) - math.log(knee / least)
+        even = nats / (math.log(most / knee) + _SPARE)
+        steep = (nats - math.log(most / ankle) - _SPARE) / math.log(ankle / knee)
+        power = Fraction(math.floor(8 * min(max(even, min(steep, _MODEST)), STEEP)), 8)
+        return replace(self, knee=knee, ankle=ankle, power=power) if power > self.power else self
 
     @property
     def later(self) -> Fraction:
@@ -120,7 +126,7 @@ class Schedule:
     def plain(self, radii: Fraction, power: Fraction) -> Schedule:
         """The same with another share of the radii, and a prior that no tail has shaped."""
         return replace(
-            self, radii=radii, power=power, widening=0, per_octave=2, turn=0, falling=0.0
+            self, radii=radii, power=power, widening=0, per_octave=2, turn=0, knee=0, falling=0.0
         )
 
     def candidates(self, smallest: int, largest: int) -> tuple[RadiusGrid, Fraction]:
@@ -132,8 +138,8 @@ class Schedule:
             part = Fraction(round(64 * _FAR / self.power), 64)
             return grid.bent(self.turn, part), self.tilt / part.denominator
         if self.knee:
-            part = Fraction(round(64 * self.power), 64)
-            return grid.bent(self.knee, part), self.tilt / part.numerator
+            bent = grid.bent(self.knee, self.power).bent(self.ankle, 1 / self.power)
+            return bent, self.tilt / self.power.numerator**2
         return grid, self.tilt
 
     def widened(self, radius: int) -> int:

@@ -25,7 +25,6 @@ from typing import Literal
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -44,7 +43,6 @@ from modicum.statistics.bounds import (
     find_radius,
     look_at_tail,
     look_elsewhere,
-    radii_again,
     reach_from,
 )
 from modicum.statistics.outside import (
@@ -69,7 +67,7 @@ from modicum.statistics.pooled_sums import (
     sum_in_pool,
     with_lost,
 )
-from modicum.statistics.search import Looked, count_closely, count_twice, records_found
+from modicum.statistics.search import count_twice, radius_for_group, sizes_for
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -221,7 +219,7 @@ def _by_radius(
         looked = yield from count_twice(here, place.schedule, outside, elsewhere, n0)
         outside = looked.outside
         if looked.group:
-            outside = yield from _radius_again(here, place, looked)
+            outside = yield from radius_for_group(here, place.schedule, looked)
             radius = outside.radii[0]
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
         if place.half and radius < place.half[1] and outside.excess(0.05) and not here.counts:
@@ -327,31 +325,10 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
     elif tails is not None:
         sizes = tails
     else:
-        sizes = yield from _sizes(here, place.schedule)
+        sizes = yield from sizes_for(here, place.schedule)
     seen = place.seen or place.half
     least = here.lattice.floor
     return (yield from find_radius(here, sizes, place.schedule, reach, seen, least=least))
-
-
-def _radius_again(here: Setting, place: _Place, looked: Looked) -> Steps[Outside]:
-    """[sum.2] A radius that reaches the group that was counted, and a count beyond that."""
-    first = looked.outside
-    found = records_found(here, first)
-    schedule = radii_again(here, place.schedule, first, found, looked.first)
-    if schedule is None:
-        return first
-    sizes = yield from _sizes(here, schedule)
-    reach, least, label = reach_from(here.lattice, 0), here.lattice.floor, "radius, again"
-    outside, elsewhere = yield from find_radius(
-        here, sizes, schedule, reach, first.seen, least=least, label=label
-    )
-    return (yield from count_closely(here, outside, elsewhere, looked.first))
-
-
-def _sizes(here: Setting, schedule: Schedule) -> Steps[CellSummary]:
-    """The records by size, on the candidates of a schedule."""
-    grid = RadiusGrid.between(here.lattice.floor, reach_from(here.lattice, 0), schedule.per_octave)
-    return (yield from read(here.ask(Cells(0, grid.radii))))
 
 
 def _over_the_range(
