@@ -10,10 +10,12 @@ import pytest
 from modicum import audit
 from modicum import query as ask
 from modicum.audit.trail import Remembered
-from modicum.privacy.budget import approx, pure
+from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import approx, pure, zcdp
 from modicum.privacy.event import event_of
 from modicum.runtime.replay import Run, replay
 from modicum.statistics import search
+from modicum.statistics.mean import mean_near
 from modicum.statistics.registry import REGISTRY, find_row
 from modicum.summaries.cells import Cells
 from modicum.summaries.tails import Tails
@@ -21,6 +23,7 @@ from modicum.summaries.tails import Tails
 NARROW = {"within": (-8, 8), "step": 1}
 ABOVE = {"within": (4, 12), "step": 1}
 WIDE = {"within": (-1e9, 1e9)}
+LATTICE = Lattice.within((-8, 8), 1)
 
 FEW = audit.neighbours((-8, 8), 2)
 MORE = audit.neighbours((-8, 1, 8), 2)
@@ -37,6 +40,8 @@ QUICK = {
     "mean of a population, above zero": (ask.mean(**ABOVE, epsilon=2, population=True), HIGH),
     "mean, cell table": (ask.mean(**NARROW, epsilon="0.0001"), FEW),
     "mean, cell table, ρ": (ask.mean(**NARROW, rho="1e-7"), FEW),
+    "mean beside quartiles, ε": (mean_near(None, LATTICE, pure(1), (-1.0, 0.0, 2.0)), MORE),
+    "mean beside quartiles, ρ": (mean_near(None, LATTICE, zcdp("0.5"), (0.0, 1.0, 8.0)), MORE),
     "sum, ε": (ask.sum(**NARROW, epsilon=1), MORE),
     "sum, ρ": (ask.sum(**NARROW, rho="0.5"), MORE),
     "sum, clusters kept": (ask.sum(**NARROW, epsilon=2, clusters="keep"), FEW),

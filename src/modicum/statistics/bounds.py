@@ -196,6 +196,7 @@ def find_bounds(
         widening=2 ** (min(wider) / schedule.per_octave),
         per_octave=schedule.per_octave,
         falling=schedule.falling,
+        ankle=schedule.flat_from,
     )
     widest = len(grid.radii) - 1
     left, right = (min(i + more, widest) for i, more in zip(drawn, wider, strict=True))
@@ -230,7 +231,13 @@ def find_radius(
     (chosen,), outside = yield from draw_radii(
         here, (beyond,), grid, schedule.radii, tilt, power, label
     )
-    outside = replace(outside, seen=seen, per_octave=schedule.per_octave, falling=schedule.falling)
+    outside = replace(
+        outside,
+        seen=seen,
+        per_octave=schedule.per_octave,
+        falling=schedule.falling,
+        ankle=schedule.flat_from,
+    )
     radius = grid.radii[chosen]
     each = schedule.per_octave
     parts = schedule.widened(radius) if schedule.turn else round(each * wider(outside))

@@ -108,12 +108,14 @@ class Outside:
     where the radii are drawn; ``half`` is the same of a radius about home; ``others``, if the radii
     are about home themselves, about how many records are away from it; ``counted``, if they were
     counted, a number of the records outside with ``noise``; ``twice``: it is a second number, drawn
-    because a tail hardly explained the first; ``tight``: home is far from radii so small.
+    because a tail hardly explained the first; ``tight``: home is far from radii so small. Beyond an
+    ``ankle``, if there is one, the prior of a radius is r^-1. ``half_inside``: quartiles that were
+    released before lie within.
 
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
     radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
-    radius r obey eta F <= power ln(widest / r) + ln(candidates / alpha). This needs no assumption
-    on the data.
+    radius r obey eta F <= power ln(widest / r) + ln(candidates / alpha), or power ln(ankle / r) +
+    ln(widest / ankle) + ln(candidates / alpha). This needs no assumption on the data.
     """
 
     radii: tuple[int, ...]
@@ -133,6 +135,8 @@ class Outside:
     noise: Noise | None = None
     twice: bool = False
     tight: bool = False
+    ankle: int = 0
+    half_inside: bool = False
 
     def reach_of(self, side: int) -> int:
         """Return the radius of a side, widened."""
@@ -177,6 +181,8 @@ class Outside:
         Then nothing can be said. No record is outside on a side that ended with the range. A noisy
         count of those outside may bound them more closely than the distribution of the draw.
         """
+        if self.half_inside:
+            return False
         if self.counted is not None:
             alpha /= 2
             if self.counted_at_most(alpha) <= 0.375 * least_count:
@@ -189,8 +195,12 @@ class Outside:
         slack = math.log(self.candidates * len(self.radii) / alpha)
         # Radius 0 counts as one half octave below the first candidate.
         below = self.least * math.sqrt(0.5)
-        spans = (math.log(self.widest / max(r, below)) for r in self.radii)
-        return [(self.power * span + slack) / self.eta for span in spans]
+        return [(self._cost(max(r, below)) + slack) / self.eta for r in self.radii]
+
+    def _cost(self, radius: float) -> float:
+        """Nats that the prior costs from a radius to the widest."""
+        turn = min(max(self.ankle, radius), self.widest) if self.ankle else self.widest
+        return self.power * math.log(turn / radius) + math.log(self.widest / turn)
 
     def expected(self, tail: float) -> float:
         """Typical number of records outside the heavier side, for a tail of index ``tail``.

@@ -42,7 +42,7 @@ _INNER_OCTAVES = 4  # below a radius with a thousand records outside nothing is 
 _STEEP_NATS = 8.0  # from there to the turn, nearly always
 _SPARE = 4.0  # nats
 _OUTER_OCTAVES = 8  # beyond such a radius, where even a heavy tail has few records
-_MODEST = 2.5  # power of a prior that overshoots by less than a factor of two, on average
+MODEST = 2.5  # power of a prior that overshoots by less than a factor of two, on average
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
@@ -90,9 +90,14 @@ class Schedule:
         return cls(nothing, shape, radii, nothing, 0, power, per_octave=SIZE_PARTS)
 
     def outweighed(
-        self, seen: tuple[float, int], split: BudgetSplit, least: int, most: int
+        self,
+        seen: tuple[float, int],
+        split: BudgetSplit,
+        least: int,
+        most: int,
+        steepest: float = STEEP,
     ) -> Schedule:
-        """[people.14] A prior, steep about a radius that so many records exceed, and r^-1 elsewhere.
+        """[people.14] A prior, steep about a radius that so many records exceed, r^-1 elsewhere.
 
         It is steep from a sixteenth of that radius to 256 times as much, and the records outweigh
         it from ``least`` to ``most``: that radius is drawn too, and should it be far too large, the
@@ -105,7 +110,7 @@ class Schedule:
         nats = seen[0] * float(split.share(self.radii).range) - math.log(knee / least)
         even = nats / (math.log(most / knee) + _SPARE)
         steep = (nats - math.log(most / ankle) - _SPARE) / math.log(ankle / knee)
-        power = Fraction(math.floor(8 * min(max(even, min(steep, _MODEST)), STEEP)), 8)
+        power = Fraction(math.floor(8 * min(max(even, min(steep, MODEST)), steepest)), 8)
         return replace(self, knee=knee, ankle=ankle, power=power) if power > self.power else self
 
     @property
@@ -128,6 +133,11 @@ class Schedule:
         return replace(
             self, radii=radii, power=power, widening=0, per_octave=2, turn=0, knee=0, falling=0.0
         )
+
+    @property
+    def flat_from(self) -> int:
+        """The ankle of the prior that candidates are drawn with, if it has one."""
+        return self.ankle if self.knee and not self.turn else 0
 
     def candidates(self, smallest: int, largest: int) -> tuple[RadiusGrid, Fraction]:
         """Return the radii to draw from, and the prior cost of one index of them."""
@@ -369,6 +379,18 @@ class SampleOption(ClusterOption):
     """The same for a sample, whose population is asked about."""
 
     population: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class NearOption(ClusterOption):
+    """[mean.17] The quartiles of the data, released before."""
+
+    first: float
+    median: float
+    third: float
+
+    def check(self, listed: Sequence[Options], where: str) -> None:
+        """Nothing to refuse: no caller chooses it."""
 
 
 BOTH_SAMPLES = (SampleOption("clip"), SampleOption("keep"))

@@ -32,6 +32,7 @@ from modicum.publishing.text import note_text, view_line
 from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
+from modicum.statistics.mean import mean_near
 
 QUARTILES = ("25 %", "median", "75 %")
 _LABELS = "labels, which are drawn for an (ε, δ)"
@@ -172,17 +173,14 @@ class Asked(NamedTuple):
         return total(events, kind)
 
     def means_in(self, numbers: Numbers) -> dict[str, Query[Any]]:
-        """Ask for the means, in the ranges that were found for the quartiles: these are known.
-
-        A share needs none.
-        """
+        """Ask for the means, where the quartiles are: these are known. A share needs no range."""
         queries: dict[str, Query[Any]] = {}
         for name, budget in self.means.items():
             quartiles = numbers.get(f"quartiles {name}")
-            within = (0.0, 1.0) if quartiles is None else quartiles.range_found
-            if quartiles is not None and quartiles.code in {"few_records", "clipped"}:
-                within = None
-            queries[f"mean {name}"] = ask.mean(name, within=within, budget=budget)
+            if isinstance(quartiles, ArrayRelease):
+                queries[f"mean {name}"] = _mean_beside(quartiles, name, budget)
+            else:
+                queries[f"mean {name}"] = ask.mean(name, within=(0.0, 1.0), budget=budget)
         return queries
 
 
@@ -238,6 +236,19 @@ def _query(what: str, budget: Budget) -> Query[Any]:
     if kind == "values":
         return ask.count(name, budget=budget)
     return ask.quantiles(name, q=_Q, budget=budget)
+
+
+def _mean_beside(quartiles: ArrayRelease, name: str, budget: Budget) -> Query[Any]:
+    """A mean of values whose quartiles were released, unless they say nothing.
+
+    Quartiles that are one value do not say how far the others are from it.
+    """
+    first, median, third = (float(each) for each in quartiles.values)
+    if quartiles.code in {"few_records", "clipped"} or quartiles.lattice is None:
+        return ask.mean(name, budget=budget)
+    if first < third:
+        return mean_near(name, quartiles.lattice, budget, (first, median, third))
+    return ask.mean(name, within=quartiles.range_found, budget=budget)
 
 
 @sealed
