@@ -277,6 +277,14 @@ FAULTS = (
         "statistics/test_far_groups.py",
     ),
     Fault(
+        "described-quartiles-forgotten",
+        "That quartiles lie within the bounds of a described mean says nothing of these.",
+        "statistics/search.py:_near",
+        "half_inside=inside",
+        "half_inside=False",
+        "tables/test_description.py",
+    ),
+    Fault(
         "people-noise-followed",
         "The centre moves by a rough total that is nothing but noise.",
         "statistics/person_mean.py:_more_than_noise",
