@@ -7,7 +7,7 @@ _COUNT = "privacy/accountant.py"
 _BOOK = "privacy/ledger/book.py"
 _CHAIN = "privacy/ledger/chain.py"
 _SQLITE = "privacy/ledger/sqlite.py"
-_CHARGING = "charging.py"
+_CHARGING, _ACCOUNT = "charging.py", "ledger_account.py"
 _RUN = "runtime/run.py"
 _EVENTS = "privacy/test_events.py"
 _COMPOSE = "privacy/test_compose.py"
@@ -346,7 +346,7 @@ FAULTS = (
     Fault(
         "ledger-charge-without-key",
         "A question with a key is charged again when it is asked again.",
-        f"{_CHARGING}:_LedgerCharge.charge",
+        f"{_ACCOUNT}:_LedgerCharge.charge",
         "key=self.key",
         "key=None",
         "test_charging.py",
@@ -354,7 +354,7 @@ FAULTS = (
     Fault(
         "ledger-shows-what-was-not-kept",
         "What was drawn is shown where the ledger kept another answer.",
-        f"{_CHARGING}:_LedgerCharge.commit",
+        f"{_ACCOUNT}:_LedgerCharge.commit",
         "winner: T = released if kept == text else from_text(kept)",
         "winner = released",
         "test_charging.py",

@@ -31,7 +31,7 @@ from modicum.summaries.synthetic import SyntheticTable, uniform
 COLUMN = "value"
 _MOST = 1 << 20  # rows
 EFFORT = Effort(
-    runs=24,
+    runs=64,
     search_runs=8,
     least_epsilon=1e-3,
     most_rows=_MOST,

@@ -338,18 +338,22 @@ def _near(
         min(max(round(each / lattice.step), lattice.first), lattice.last)
         for each in (near.first, near.median, near.third)
     )
-    seen = Home.part(n0), max(1, (third - first) // 2)
+    home, half_of_all, seen = home_of(lattice), max(n0, 1) / 2, None
+    within = half_of_all, max(1, (third - first) // 2)
     if schedule.shape:
-        schedule, shaped = yield from look_at_tail(here, records, schedule, centre, n0)
-        seen = shaped or seen
+        schedule, seen = yield from look_at_tail(here, records, schedule, centre, n0)
     if not schedule.turn:
         ends = lattice.floor, reach_from(lattice, centre)
-        schedule = schedule.outweighed(seen, here.split, *ends, MODEST)
+        schedule = schedule.outweighed((Home.part(n0), within[1]), here.split, *ends, MODEST)
     bounds = yield from find_bounds(here, tails, schedule, centre, exact=True)
     if bounds.single(lattice):
         return SearchResult("single", schedule, centre, bounds)
-    inside = bounds.lo <= first and third <= bounds.hi
-    known = replace(bounds.outside, seen=seen, half_inside=inside)
+    known = replace(
+        bounds.outside,
+        seen=seen or within,
+        half=None if first < home < third else (half_of_all, abs(centre - home)),
+        half_inside=bounds.lo <= first and third <= bounds.hi,
+    )
     return SearchResult("bounds", schedule, centre, replace(bounds, outside=known))
 
 
