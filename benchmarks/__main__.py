@@ -3,7 +3,7 @@
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, real, population, population-quantiles, population-slopes, spread, locations, robust,
 smooth, vectors, moments, slopes, components, speed, growth, groups, small-groups, person-groups,
-crosstab, describe, bulk, ledger, local, shuffle, peers, spark and all.
+crosstab, describe, filters, bulk, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -24,6 +24,7 @@ from benchmarks import (
     components,
     crosstab,
     described,
+    filters,
     groups,
     growth,
     intervals,
@@ -112,6 +113,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     ),
     "crosstab": lambda quick: crosstab.crosstab(crosstab.QUICK if quick else crosstab.FULL),
     "describe": lambda quick: described.described(described.QUICK if quick else described.FULL),
+    "filters": lambda quick: filters.filters(filters.QUICK if quick else filters.FULL),
     "bulk": lambda quick: bulk.bulk(quick=quick),
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
     "local": lambda quick: local.local(local.QUICK if quick else local.FULL),

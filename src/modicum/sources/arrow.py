@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.sources.arrays import MatrixSource
 from modicum.sources.base import (
@@ -19,7 +20,7 @@ from modicum.sources.base import (
     TableBatch,
     opener,
 )
-from modicum.sources.labels import Encoded, LabelValues
+from modicum.sources.labels import Encoded, LabelValues, Text, label_items
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
@@ -57,9 +58,30 @@ def arrow_labels(array: Any) -> LabelValues:
         return np.ma.array(filled.to_numpy(zero_copy_only=False), mask=missing)
     if str(kind) == "string_view":
         array = array.cast(pa.large_string())
-    encoded = array.dictionary_encode()  # text and decimals
+    if kinds.is_decimal(kind):
+        return _encoded(array)
+    return Text(lambda: _encoded(array), lambda texts: _among(array, texts))
+
+
+def _encoded(array: Any) -> Encoded:
+    encoded = array.dictionary_encode()
     places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return Encoded(places, _items(encoded.dictionary))
+
+
+def _among(array: Any, texts: Sequence[str]) -> NDArray[np.int8]:
+    """Whether text is one of some texts; U+FFFD may stand for bytes that are not UTF-8."""
+    pa, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    if any("\ufffd" in text for text in texts):
+        encoded = _encoded(array)
+        known = [-1 if each is None else each in texts for each in label_items(encoded.labels)]
+        codes = np.array([*known, -1], dtype=np.int8)
+        return np.take(codes, encoded.places, mode="wrap")
+    is_one = compute.is_in(array, value_set=pa.array(texts, array.type))
+    found: NDArray[np.int8] = is_one.to_numpy(zero_copy_only=False).astype(np.int8)
+    if array.null_count:
+        found[array.is_null().to_numpy(zero_copy_only=False)] = -1
+    return found
 
 
 def _items(array: Any) -> Sequence[Hashable]:

@@ -27,7 +27,7 @@ from modicum.errors import (
     UnsupportedData,
     did_you_mean,
 )
-from modicum.sources.labels import Coder, Label, LabelValues, Presence
+from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, label_kind
 from modicum.sources.view import View
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
@@ -262,7 +262,7 @@ class StreamSource(Source):
         for batch in self._batches(named, [label.name for label in labels]):
             arrays: dict[Key, NDArray[Any]] = dict(zip(named, batch.floats, strict=True))
             for (label, coder), values in zip(labels.items(), batch.labels, strict=True):
-                arrays[label] = coder.codes(values)
+                arrays[label] = coded(values, coder)
             length = len(next(iter(arrays.values())))
             if None in columns:
                 arrays[None] = rows_of(length)
@@ -307,7 +307,7 @@ class MemoryColumn:
 
     def codes(self, start: int, stop: int, coder: Coder) -> Integers:
         labels = map(self._labels, self._pieces(start, stop))
-        return _joined(np.int64, map(coder.codes, labels))
+        return _joined(np.int64, (coded(each, coder) for each in labels))
 
 
 def _joined(kind: type, pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:

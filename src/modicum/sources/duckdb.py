@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from modicum.sources.arrow import arrow_floats, arrow_labels
 from modicum.sources.base import CHUNK, Floats, StreamSource, TableBatch, opener
-from modicum.sources.labels import Encoded, LabelValues, texts
+from modicum.sources.labels import Encoded, LabelValues, Text, texts
 from modicum.sources.types import label_kind
 
 # Cast to DOUBLE with one rounding; wider integers and decimals go by their text.
@@ -85,6 +85,8 @@ def quoted(name: str) -> str:
 def _parsed(labels: LabelValues, declared: str) -> LabelValues:
     if label_kind(declared) != "number" or _DIRECT.fullmatch(declared):
         return labels
+    if isinstance(labels, Text):
+        return _parsed(labels.labels(), declared)
     if isinstance(labels, Encoded):
         return Encoded(labels.places, _parsed(labels.labels, declared))
     return [None if each is None else Decimal(str(each)) for each in labels]

@@ -57,6 +57,7 @@ class Expression:
     text: str
     leaves: frozenset[Leaf]
     values: Callable[[Columns], Values]
+    true: Callable[[Columns], Any]
 
     def evaluate(self, columns: Columns, rows: int) -> Floats:
         """Return a number for each row, NaN where it is missing."""
@@ -65,9 +66,7 @@ class Expression:
 
     def holds(self, columns: Columns, rows: int) -> NDArray[np.bool_]:
         """Return where it is true: neither false nor missing."""
-        found = self.evaluate(columns, rows)
-        there: NDArray[np.bool_] = (found != 0) & ~np.isnan(found)
-        return there
+        return np.broadcast_to(self.true(columns), (rows,))
 
 
 class _Tested(dict[Any, int]):
@@ -89,10 +88,11 @@ class _Tested(dict[Any, int]):
 class Matches(Sensitive):
     """A coder of labels: 1 where one has one of some texts, or begins, ends with or contains it."""
 
-    __slots__ = ("_test", "_tested")
+    __slots__ = ("_test", "_tested", "texts")
     missing: ClassVar[int] = -1
 
     def __init__(self, leaf: Leaf) -> None:
+        self.texts = leaf.texts if leaf.read == "in" else None
         texts, known = leaf.texts, frozenset(leaf.texts)
         tests: dict[str, Callable[[str], bool]] = {
             "in": known.__contains__,
@@ -139,10 +139,11 @@ def parse(text: str) -> Expression:
             f"{_meant(text)}"
         ) from None
     leaves: dict[Leaf, None] = {}
-    values = _Parser(text, leaves).number(tree)
+    parser = _Parser(text, leaves)
+    values = parser.number(tree)
     if not leaves:
         raise InvalidArgument(f"{text!r} names no column")
-    return Expression(text.strip(), frozenset(leaves), values)
+    return Expression(text.strip(), frozenset(leaves), values, parser.true(tree))
 
 
 Compiled = Callable[[Columns], Values]
@@ -168,14 +169,36 @@ class _Parser:
             case ast.Name() | ast.Call():
                 return self._leaf(Leaf(node.id)) if isinstance(node, ast.Name) else self._call(node)
             case ast.BoolOp(op=op, values=values):
-                return _applied(_LOGIC[type(op)], *map(self.number, values))
+                return _applied(_LOGIC[type(op)], *map(self._truth, values))
             case ast.Compare():
                 return self._compared(node)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
                 return _applied(_ARITHMETIC[type(op)], self.number(left), self.number(right))
             case ast.UnaryOp(op=op, operand=operand) if type(op) in _SIGNS:
-                return _applied(_SIGNS[type(op)], self.number(operand))
+                read = self._truth if isinstance(op, ast.Not) else self.number
+                return _applied(_SIGNS[type(op)], read(operand))
         return self._constant(node)
+
+    def true(self, node: ast.AST) -> Compiled:
+        """Read where a node is true, neither false nor missing: in most cases without its values.
+
+        "And" and "or" are true where all or any of their parts are, and a comparison with NaN is
+        false for NumPy, but for "unequal".
+        """
+        match node:
+            case ast.BoolOp(op=op, values=parts):
+                both = np.logical_and if isinstance(op, ast.And) else np.logical_or
+                return _applied(lambda *found: reduce(both, found), *map(self.true, parts))
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if (
+                type(op) in _FALSE_OF_NAN and not _is_text(left) and not _is_text(right)
+            ):
+                return _applied(_FALSE_OF_NAN[type(op)], self.number(left), self.number(right))
+        return _applied(_is_true, self.number(node))
+
+    def _truth(self, node: ast.AST) -> Compiled:
+        """Read a node of which only the truth counts: 1, 0, or NaN where it is missing."""
+        found = self.number(node)
+        return found if _is_truth(node) else _applied(_truth, found)
 
     def _constant(self, node: ast.AST) -> Compiled:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
@@ -330,6 +353,15 @@ def _is_column(node: ast.AST) -> bool:
     )
 
 
+def _is_truth(node: ast.AST) -> bool:
+    match node:
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name == "missing" or name in _OF_TEXT
+    return False
+
+
 def _applied(function: Callable[..., Any], *parts: Compiled) -> Compiled:
     return lambda columns: function(*(part(columns) for part in parts))
 
@@ -338,17 +370,21 @@ def _truth(x: Values) -> Values:
     return np.where(np.isnan(x), np.nan, np.not_equal(x, 0))
 
 
+def _is_true(x: Values) -> Any:
+    return np.not_equal(x, 0) & ~np.isnan(x)
+
+
 def _is_missing(x: Values) -> Values:
     return np.where(np.isnan(x), 1.0, 0.0)
 
 
 def _not(x: Values) -> Values:
-    return 1 - _truth(x)
+    return 1 - x
 
 
 def _and(*parts: Values) -> Values:
     """False if one is, otherwise missing if one is."""
-    return reduce(lambda a, b: np.where((a == 0) | (b == 0), 0.0, a * b), map(_truth, parts))
+    return reduce(lambda a, b: np.where((a == 0) | (b == 0), 0.0, a * b), parts)
 
 
 def _or(*parts: Values) -> Values:
@@ -364,7 +400,13 @@ def _compare(operation: Callable[[Values, Values], Any]) -> Callable[[Values, Va
 
 def _divided(operation: Callable[[Values, Values], Any]) -> Callable[[Values, Values], Values]:
     """A division by zero is missing."""
-    return lambda a, b: np.where(np.equal(b, 0), np.nan, operation(a, b))
+
+    def divided(a: Values, b: Values) -> Values:
+        zero = np.equal(b, 0)
+        found: Values = operation(a, b)
+        return np.where(zero, np.nan, found) if np.any(zero) else found
+
+    return divided
 
 
 def _power(a: Values, b: Values) -> Values:
@@ -418,6 +460,13 @@ _COMPARISONS: Mapping[type, Callable[[Values, Values], Values]] = {
     ast.LtE: _compare(np.less_equal),
     ast.Gt: _compare(np.greater),
     ast.GtE: _compare(np.greater_equal),
+}
+_FALSE_OF_NAN: Mapping[type, Callable[[Values, Values], Any]] = {
+    ast.Eq: np.equal,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
 }
 _TURNED: Mapping[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _LOGIC: Mapping[type, Callable[..., Values]] = {ast.And: _and, ast.Or: _or}

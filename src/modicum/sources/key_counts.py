@@ -25,6 +25,7 @@ from modicum.sources.labels import (
     Encoded,
     Label,
     LabelValues,
+    coded,
     label_items,
     spread,
 )
@@ -203,7 +204,7 @@ class GivenKeys(Sensitive):
     def _codes_of(self, batch: Any) -> NDArray[np.int64]:
         codes = np.stack(
             [
-                coder.codes(arrow_labels(column))
+                coded(arrow_labels(column), coder)
                 for coder, column in zip(self.coders, batch.columns, strict=True)
             ]
         )

@@ -47,16 +47,32 @@ class Encoded:
     labels: LabelValues
 
 
-LabelValues = NDArray[Any] | Sequence[Hashable] | Encoded
+@dataclass(frozen=True, slots=True, repr=False)
+class Text:
+    """Text as an engine holds it, which is only coded for a coder that asks for labels.
+
+    ``among`` is 1 where a label is one of some texts, 0 where it is another, -1 where it is
+    missing: engines compare text faster than they hand it over.
+    """
+
+    labels: Callable[[], Listed]
+    among: Callable[[Sequence[str]], NDArray[np.int8]]
+
+
+Listed = NDArray[Any] | Sequence[Hashable] | Encoded
+LabelValues = Listed | Text
 """What an engine gives for labels.
 
 An array of integers, floats, booleans or datetime64, masked where labels are missing; or hashable
-Python values with None for missing ones; or either, encoded.
+Python values with None for missing ones; or either, encoded; or text of its own.
 """
 
 
 class Coder(Protocol):
-    """Maps labels to integers; ``missing`` is that of missing labels, and of no other."""
+    """Maps labels to integers; ``missing`` is that of missing labels, and of no other.
+
+    One that has ``texts`` asks for nothing but whether a label is one of them.
+    """
 
     missing: ClassVar[int]
 
@@ -64,9 +80,24 @@ class Coder(Protocol):
         """Return an integer for each label."""
 
 
+def coded(values: LabelValues, coder: Coder) -> NDArray[Any]:
+    """Code labels, and text of an engine where it is."""
+    if not isinstance(values, Text):
+        return coder.codes(values)
+    texts = getattr(coder, "texts", None)
+    if texts is None:
+        return coder.codes(values.labels())
+    return values.among([each for each in texts if each.isascii() or _is_unicode(each)])
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether it has no half of a surrogate pair, which no text of an engine has."""
+    return not any("\ud800" <= each <= "\udfff" for each in text)
+
+
 def spread(values: Encoded, coder: Coder) -> Integers:
     """Code each label of a list once, and give the rows their codes."""
-    known = np.append(coder.codes(values.labels), coder.missing)
+    known = np.append(coded(values.labels, coder), coder.missing)
     return known[np.maximum(values.places.astype(np.intp), -1)]
 
 
@@ -312,6 +343,8 @@ def _text(value: Any) -> str | None:
 
 def label_items(values: LabelValues) -> Sequence[Any]:
     """Return labels as Python values, None for missing ones."""
+    if isinstance(values, Text):
+        return label_items(values.labels())
     if isinstance(values, Encoded):
         known = [*label_items(values.labels), None]
         return [known[max(place, -1)] for place in values.places.tolist()]

@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.sources.base import MemoryColumn, MemorySource, StreamSource, TableBatch, opener
-from modicum.sources.labels import LabelValues
+from modicum.sources.labels import LabelValues, Text
 
 _BATCH = 1 << 18
 
@@ -28,11 +29,23 @@ def _labels(series: Any) -> LabelValues:
     kind = series.dtype
     if kind.is_temporal() or kind.is_float():
         return np.asarray(series.to_numpy())
-    if kind == import_module("polars").Boolean or (kind.is_integer() and "128" not in str(kind)):
+    pl = import_module("polars")
+    if kind == pl.Boolean or (kind.is_integer() and "128" not in str(kind)):
         missing = series.is_null().to_numpy()
         return np.ma.array(series.fill_null(strategy="zero").to_numpy(), mask=missing)
-    items: list[Any] = series.to_list()  # text, categories, decimals and wide integers
+    if kind in {pl.String, pl.Categorical, pl.Enum}:
+        return Text(series.to_list, lambda texts: _among(series.cast(pl.String), texts))
+    items: list[Any] = series.to_list()  # decimals and wide integers
     return items
+
+
+def _among(series: Any, texts: Sequence[str]) -> NDArray[np.int8]:
+    """Whether text is one of some texts."""
+    is_one = series == texts[0] if len(texts) == 1 else series.is_in(list(texts))
+    found: NDArray[np.int8] = is_one.fill_null(value=False).to_numpy().astype(np.int8)
+    if series.null_count():
+        found[series.is_null().to_numpy()] = -1
+    return found
 
 
 def _column(series: Any) -> MemoryColumn:

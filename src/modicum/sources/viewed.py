@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
-from modicum.sources.base import Chunk, Floats, Key, Source, rows_of
-from modicum.sources.expressions import Leaf, Matches
+from modicum.sources.base import Chunk, Floats, Key, Source, rows_of, suppress_warnings
+from modicum.sources.expressions import Expression, Leaf, Matches
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
 from modicum.sources.view import View
-from modicum.summaries.base import Fetchable, Read
+from modicum.summaries.base import Fetchable, Integers, Read, Sensitive
 
 _DERIVED = "float64"  # the declared type of a column that is made
 
@@ -136,9 +136,17 @@ class LocalView(_Viewed):
     """A view of a table that is read in this process."""
 
     def fetchable(self, column: str | None) -> Fetchable | None:
-        if self._view.where is None and column not in self._made:
+        if self._view.where is not None:
+            return None
+        if column is None or column not in self._made:
             return self._source.fetchable(column)
-        return None
+        made = self._made[column]
+        parts = {
+            leaf: self._source.fetchable(leaf.name) if leaf.read == "number" else None
+            for leaf in made.leaves
+        }
+        there = {leaf: part for leaf, part in parts.items() if part is not None}
+        return _MadeRows(made, there) if len(there) == len(parts) else None
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
@@ -146,6 +154,21 @@ class LocalView(_Viewed):
         asked = _Asked(self._source, self._view, columns, labels)
         for chunk in self._source.chunks(asked.numbers, asked.coders):
             yield asked.made(chunk)
+
+
+class _MadeRows(Sensitive):
+    """A made column, any row of which is made of those that its expression names."""
+
+    __slots__ = ("_made", "_parts", "size")
+
+    def __init__(self, made: Expression, parts: Mapping[Leaf, Fetchable]) -> None:
+        self._made, self._parts = made, parts
+        self.size = next(iter(parts.values())).size
+
+    def take(self, positions: Integers) -> Floats:
+        columns = {leaf: part.take(positions) for leaf, part in self._parts.items()}
+        with suppress_warnings():
+            return self._made.evaluate(columns, len(positions))
 
 
 class _Asked:
@@ -204,11 +227,12 @@ class _Asked:
         """Make the chunk of the view."""
         rows = len(next(iter(chunk.values())))
         leaves = {leaf: self._values(leaf, key, chunk) for leaf, key in self._leaves.items()}
-        there = None if self._where is None else self._where.holds(leaves, rows)
-        left = rows if there is None else int(np.count_nonzero(there))
+        chosen = None if self._where is None else self._where.holds(leaves, rows)
+        places = None if chosen is None else np.flatnonzero(chosen)
+        left = rows if places is None else len(places)
 
         def kept(values: NDArray[Any]) -> NDArray[Any]:
-            return values if there is None else values[there]
+            return values if places is None else values.take(places)
 
         found: dict[Key, NDArray[Any]] = {}
         columns = {name: each.evaluate(leaves, rows) for name, each in self._made.items()}
