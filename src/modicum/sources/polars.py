@@ -42,10 +42,20 @@ def _labels(series: Any) -> LabelValues:
 def _among(series: Any, texts: Sequence[str]) -> NDArray[np.int8]:
     """Whether text is one of some texts."""
     is_one = series == texts[0] if len(texts) == 1 else series.is_in(list(texts))
+    if not series.null_count():
+        whole: NDArray[np.int8] = is_one.to_numpy().astype(np.int8)
+        return whole
     found: NDArray[np.int8] = is_one.fill_null(value=False).to_numpy().astype(np.int8)
-    if series.null_count():
-        found[series.is_null().to_numpy()] = -1
+    found[series.is_null().to_numpy()] = -1
     return found
+
+
+def _numbers(series: Any) -> Any:
+    """Convert a series in memory; NumPy casts integers as Polars does, and with no query."""
+    kind = series.dtype
+    if kind.is_integer() and "128" not in str(kind) and not series.null_count():
+        return series.to_numpy().astype(np.float64)
+    return np.asarray(_floats(series, kind).to_numpy())
 
 
 def _column(series: Any) -> MemoryColumn:
@@ -54,7 +64,7 @@ def _column(series: Any) -> MemoryColumn:
     return MemoryColumn(
         lambda start, stop: [series.slice(start, stop - start)],
         lambda at: [series.gather(at)],
-        lambda part: np.asarray(_floats(part, part.dtype).to_numpy()),
+        _numbers,
         _labels,
     )
 
