@@ -229,6 +229,9 @@ def _unknown_format(name: str) -> InvalidArgument:
     )
 
 
+_SHORT = 1 << 14  # bytes of a list of texts, as it is written
+
+
 class _ParquetFiles(StreamSource):
     """Files of one schema, read by PyArrow one row group after the other.
 
@@ -253,8 +256,10 @@ class _ParquetFiles(StreamSource):
     ) -> Generator[TableBatch, None, None]:
         names = list(dict.fromkeys([*columns, *labels]))
         for path in self._files:
-            with self._open(path, pre_buffer=False) as file:
-                self._check_file(columns, labels, file.schema_arrow)
+            metadata = import_module("pyarrow.parquet").read_metadata(path)
+            self._check_file(columns, labels, metadata.schema.to_arrow_schema())
+            few = [each for each in set(labels) - set(columns) if _has_few_texts(metadata, each)]
+            with self._open(path, pre_buffer=False, metadata=metadata, read_dictionary=few) as file:
                 batches = file.iter_batches(batch_size=_BATCH, columns=names)
                 yield from arrow_batches(batches, columns, labels)
 
@@ -277,6 +282,25 @@ class _ParquetFiles(StreamSource):
     def _count(self) -> int:
         read_metadata = import_module("pyarrow.parquet").read_metadata
         return sum(read_metadata(path).num_rows for path in self._files)
+
+
+def _has_few_texts(metadata: Any, name: str) -> bool:
+    """Whether all row groups hold a column as places in short lists of texts, to be read so.
+
+    Where a list is longer, text is as fast: a list comes with every batch.
+    """
+    schema = metadata.schema
+    places = [i for i in range(len(schema)) if schema.column(i).path == name]
+    if len(places) != 1 or schema.column(places[0]).physical_type != "BYTE_ARRAY":
+        return False
+    if str(schema.column(places[0]).logical_type.type) != "STRING":
+        return False
+    groups = (metadata.row_group(g).column(places[0]) for g in range(metadata.num_row_groups))
+    return all(
+        each.has_dictionary_page
+        and 0 < each.data_page_offset - each.dictionary_page_offset <= _SHORT
+        for each in groups
+    )
 
 
 def _open_parquet(files: Sequence[str], label: str) -> Source:
