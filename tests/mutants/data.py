@@ -355,9 +355,9 @@ FAULTS = (
     Fault(
         "polars-null-as-zero",
         "A null of a Polars column is read as 0.",
-        "sources/polars.py:_column",
-        "_floats(part, part.dtype)",
-        "_floats(part, part.dtype).fill_null(0.0)",
+        "sources/polars.py:_numbers",
+        "_floats(series, kind)",
+        "_floats(series, kind).fill_null(0.0)",
         "sources/test_engines.py",
     ),
     Fault(
@@ -404,10 +404,26 @@ FAULTS = (
     Fault(
         "view-of-missing",
         "Rows are chosen where the condition is missing.",
-        "sources/expressions.py:Expression.holds",
-        "(found != 0) & ~np.isnan(found)",
-        "found != 0",
+        "sources/expressions.py:_is_true",
+        "np.not_equal(x, 0) & ~np.isnan(x)",
+        "np.not_equal(x, 0)",
         "sources/test_expressions.py",
+    ),
+    Fault(
+        "text-of-a-null",
+        "A missing text is another one than any that is asked for.",
+        "sources/arrow.py:_among",
+        "zero_copy_only=False)] = -1",
+        "zero_copy_only=False)] = 0",
+        "sources/test_native_text.py",
+    ),
+    Fault(
+        "made-rows-from-the-start",
+        "A subsample of a made column takes its first rows.",
+        "sources/viewed.py:_MadeRows.take",
+        "part.take(positions)",
+        "part.take(np.arange(len(positions)))",
+        "sources/test_views.py",
     ),
     Fault(
         "view-makes-persons",

@@ -315,3 +315,20 @@ def test_a_condition_on_nothing_else_reads_what_it_needs() -> None:
     source = view_of(open_source(FRAME), View("region == 'North'"), Unit())
     assert read(source, reads, SeededEntropy("a"))[0].count == (FRAME.region == "North").sum()
     assert ask.count(epsilon=1).statistic == "count"
+
+
+def test_rows_of_a_made_column_are_fetched_by_their_places() -> None:
+    """They are made of the rows at those places, as chunks are; a chosen row has no place."""
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"a": rng.normal(size=5000), "b": rng.integers(-3, 3, 5000), "c": "x"})
+    source = open_source(table)
+    made = view_of(source, View(None, (("m", "a / b + exp(b)"), ("t", "(c == 'x') + b"))), Unit())
+    rows = made.fetchable("m")
+    assert rows is not None
+    assert rows.size == 5000
+    places = np.array([0, 3, 77, 4999])
+    (chunk,) = made.chunks(["m"], {})
+    assert np.array_equal(rows.take(places), chunk["m"][places], equal_nan=True)
+    assert np.isnan(chunk["m"]).any()
+    assert made.fetchable("t") is None  # of text
+    assert view_of(source, View("a > 0"), Unit()).fetchable("a") is None
