@@ -49,11 +49,12 @@ SPECIAL = [0.0, -0.0, 5e-324, -1e-310, 1e308, math.inf, -math.inf, math.nan, -ma
 def test_counts_are_those_of_the_numbers_one_by_one(way, monkeypatch) -> None:
     """Whatever the bits: of both signs, tiny, infinite, NaN of every kind, and far apart."""
     monkeypatch.setattr(octaves, "_faster", lambda: way)
-    bits = np.random.default_rng(5).integers(0, 2**64, 20_000, dtype=np.uint64).view(np.float64)
+    many = octaves._MANY
+    bits = np.random.default_rng(5).integers(0, 2**64, many, dtype=np.uint64).view(np.float64)
     special = np.array(SPECIAL)
-    many = [np.repeat(each, 20_000) for each in special]
+    alike = [np.repeat(each, many) for each in special]
     near = np.abs(bits).clip(0.5, 3.0)
-    for x in (bits, bits[::-1], near, *many, special, special[::2], special[:0], special[-2:]):
+    for x in (bits, bits[::-1], near, *alike, special, special[::2], special[:0], special[-2:]):
         expected = np.bincount(OCTAVES.quantise(x), minlength=OCTAVES.last + 1)
         assert np.array_equal(OCTAVES.counts(x), expected)
 

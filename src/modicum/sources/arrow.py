@@ -20,7 +20,7 @@ from modicum.sources.base import (
     TableBatch,
     opener,
 )
-from modicum.sources.labels import Encoded, LabelValues, Text, label_items
+from modicum.sources.labels import Encoded, LabelValues, Text
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
@@ -70,13 +70,8 @@ def _encoded(array: Any) -> Encoded:
 
 
 def _among(array: Any, texts: Sequence[str]) -> NDArray[np.int8]:
-    """Whether text is one of some texts; U+FFFD may stand for bytes that are not UTF-8."""
+    """Whether text is one of some texts."""
     pa, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    if any("\ufffd" in text for text in texts):
-        encoded = _encoded(array)
-        known = [-1 if each is None else each in texts for each in label_items(encoded.labels)]
-        codes = np.array([*known, -1], dtype=np.int8)
-        return np.take(codes, encoded.places, mode="wrap")
     is_one = compute.is_in(array, value_set=pa.array(texts, array.type))
     found: NDArray[np.int8] = is_one.to_numpy(zero_copy_only=False).astype(np.int8)
     if array.null_count:

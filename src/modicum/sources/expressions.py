@@ -421,7 +421,7 @@ def _logarithm(function: Callable[[Values], Any]) -> Callable[[Values], Values]:
 
 def _chosen(condition: Values, yes: Values, no: Values) -> Values:
     """As SQL's CASE: what is not true is else."""
-    return np.where(_truth(condition) == 1, yes, no)
+    return np.where(_is_true(condition), yes, no)
 
 
 def _field(unit: str, within: str, first: int) -> Callable[[Floats], Floats]:
@@ -443,7 +443,6 @@ def _rounded(x: Values, digits: Values = np.float64(0)) -> Values:  # noqa: B008
     return np.asarray(np.round(x * scale) / scale)
 
 
-_equal = _compare(np.equal)
 _ARITHMETIC: Mapping[type, Callable[[Values, Values], Any]] = {
     ast.Add: np.add,
     ast.Sub: np.subtract,
@@ -453,21 +452,17 @@ _ARITHMETIC: Mapping[type, Callable[[Values, Values], Any]] = {
     ast.Mod: _divided(np.mod),
     ast.Pow: _power,
 }
-_COMPARISONS: Mapping[type, Callable[[Values, Values], Values]] = {
-    ast.Eq: _equal,
-    ast.NotEq: _compare(np.not_equal),
-    ast.Lt: _compare(np.less),
-    ast.LtE: _compare(np.less_equal),
-    ast.Gt: _compare(np.greater),
-    ast.GtE: _compare(np.greater_equal),
-}
-_FALSE_OF_NAN: Mapping[type, Callable[[Values, Values], Any]] = {
+_FALSE_OF_NAN: dict[type, Callable[[Values, Values], Any]] = {
     ast.Eq: np.equal,
     ast.Lt: np.less,
     ast.LtE: np.less_equal,
     ast.Gt: np.greater,
     ast.GtE: np.greater_equal,
 }
+_COMPARISONS: Mapping[type, Callable[[Values, Values], Values]] = {
+    kind: _compare(each) for kind, each in (_FALSE_OF_NAN | {ast.NotEq: np.not_equal}).items()
+}
+_equal = _COMPARISONS[ast.Eq]
 _TURNED: Mapping[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
 _LOGIC: Mapping[type, Callable[..., Values]] = {ast.And: _and, ast.Or: _or}
 _SIGNS: Mapping[type, Callable[[Values], Any]] = {

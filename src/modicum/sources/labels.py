@@ -81,13 +81,16 @@ class Coder(Protocol):
 
 
 def coded(values: LabelValues, coder: Coder) -> NDArray[Any]:
-    """Code labels, and text of an engine where it is."""
+    """Code labels, and text of an engine where it is.
+
+    U+FFFD may stand for bytes that are no text, which engines do not compare with it.
+    """
     if not isinstance(values, Text):
         return coder.codes(values)
     texts = getattr(coder, "texts", None)
-    if texts is None:
+    if texts is None or any("\ufffd" in each for each in texts):
         return coder.codes(values.labels())
-    return values.among([each for each in texts if each.isascii() or _is_unicode(each)])
+    return values.among([*filter(_is_unicode, texts)])
 
 
 def _is_unicode(text: str) -> bool:

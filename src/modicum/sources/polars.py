@@ -25,15 +25,20 @@ def _floats(values: Any, dtype: Any) -> Any:
     return values.cast(pl.Float64, strict=False)
 
 
+def _is_integer(kind: Any) -> bool:
+    """Whether a type is of integers that NumPy has."""
+    return kind.is_integer() and "128" not in str(kind)
+
+
 def _labels(series: Any) -> LabelValues:
     kind = series.dtype
     if kind.is_temporal() or kind.is_float():
         return np.asarray(series.to_numpy())
     pl = import_module("polars")
-    if kind == pl.Boolean or (kind.is_integer() and "128" not in str(kind)):
+    if kind == pl.Boolean or _is_integer(kind):
         missing = series.is_null().to_numpy()
         return np.ma.array(series.fill_null(strategy="zero").to_numpy(), mask=missing)
-    if kind in {pl.String, pl.Categorical, pl.Enum}:
+    if any(kind == each for each in (pl.String, pl.Categorical, pl.Enum)):  # hashes differ
         return Text(series.to_list, lambda texts: _among(series.cast(pl.String), texts))
     items: list[Any] = series.to_list()  # decimals and wide integers
     return items
@@ -53,7 +58,7 @@ def _among(series: Any, texts: Sequence[str]) -> NDArray[np.int8]:
 def _numbers(series: Any) -> Any:
     """Convert a series in memory; NumPy casts integers as Polars does, and with no query."""
     kind = series.dtype
-    if kind.is_integer() and "128" not in str(kind) and not series.null_count():
+    if _is_integer(kind) and not series.null_count():
         return series.to_numpy().astype(np.float64)
     return np.asarray(_floats(series, kind).to_numpy())
 

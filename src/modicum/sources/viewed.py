@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
-from modicum.sources.base import Chunk, Floats, Key, Source, rows_of, suppress_warnings
+from modicum.sources.base import Chunk, Floats, Key, Source, guarded, rows_of
 from modicum.sources.expressions import Expression, Leaf, Matches
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
@@ -146,7 +146,7 @@ class LocalView(_Viewed):
             for leaf in made.leaves
         }
         there = {leaf: part for leaf, part in parts.items() if part is not None}
-        return _MadeRows(made, there) if len(there) == len(parts) else None
+        return _MadeRows(made, there, self.label) if len(there) == len(parts) else None
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
@@ -159,16 +159,15 @@ class LocalView(_Viewed):
 class _MadeRows(Sensitive):
     """A made column, any row of which is made of those that its expression names."""
 
-    __slots__ = ("_made", "_parts", "size")
+    __slots__ = ("_label", "_made", "_parts", "size")
 
-    def __init__(self, made: Expression, parts: Mapping[Leaf, Fetchable]) -> None:
-        self._made, self._parts = made, parts
+    def __init__(self, made: Expression, parts: Mapping[Leaf, Fetchable], label: str) -> None:
+        self._made, self._parts, self._label = made, parts, label
         self.size = next(iter(parts.values())).size
 
     def take(self, positions: Integers) -> Floats:
         columns = {leaf: part.take(positions) for leaf, part in self._parts.items()}
-        with suppress_warnings():
-            return self._made.evaluate(columns, len(positions))
+        return guarded(self._label, lambda: self._made.evaluate(columns, len(positions)))
 
 
 class _Asked:

@@ -187,17 +187,9 @@ def find_bounds(
     if source is None:
         source = yield from read(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
-    drawn, released = yield from draw_radii(
-        here, outside, grid, schedule.radii, tilt, float(schedule.power), label
-    )
+    drawn, released = yield from draw_radii(here, outside, grid, tilt, schedule, label)
     wider = tuple(schedule.widened(grid.radii[i]) if i else 0 for i in drawn)
-    released = replace(
-        released,
-        widening=2 ** (min(wider) / schedule.per_octave),
-        per_octave=schedule.per_octave,
-        falling=schedule.falling,
-        ankle=schedule.flat_from,
-    )
+    released = replace(released, widening=2 ** (min(wider) / schedule.per_octave))
     widest = len(grid.radii) - 1
     left, right = (min(i + more, widest) for i, more in zip(drawn, wider, strict=True))
     return Bounds(
@@ -227,17 +219,8 @@ def find_radius(
     """
     grid, tilt = schedule.candidates(least, most)
     beyond = tuple(sizes.magnitude_above_many(grid.radii))
-    power = float(schedule.power)
-    (chosen,), outside = yield from draw_radii(
-        here, (beyond,), grid, schedule.radii, tilt, power, label
-    )
-    outside = replace(
-        outside,
-        seen=seen,
-        per_octave=schedule.per_octave,
-        falling=schedule.falling,
-        ankle=schedule.flat_from,
-    )
+    (chosen,), outside = yield from draw_radii(here, (beyond,), grid, tilt, schedule, label)
+    outside = replace(outside, seen=seen)
     radius = grid.radii[chosen]
     each = schedule.per_octave
     parts = schedule.widened(radius) if schedule.turn else round(each * wider(outside))
@@ -288,17 +271,17 @@ def draw_radii(
     here: Setting,
     outside: tuple[tuple[int, ...], ...],
     grid: RadiusGrid,
-    share: Fraction,
     tilt: Fraction,
-    power: float,
+    schedule: Schedule,
     label: str | None = None,
 ) -> Steps[tuple[tuple[int, ...], Outside]]:
     """Draw a radius below and one above a centre, or one for both, and say what that implies.
 
-    ``outside`` counts the records beyond each radius of the grid; a half octave of radius has the
-    prior cost ``tilt``, whose prior is r^-power. Returned are numbers of radii of the grid.
+    ``outside`` counts the records beyond each radius of the grid; an index of it has the prior cost
+    ``tilt``. Returned are numbers of radii of the grid.
     """
-    mechanism = here.split.spend(RadiusDraw.of(outside, grid, here.split.share(share), tilt=tilt))
+    share = here.split.share(schedule.radii)
+    mechanism = here.split.spend(RadiusDraw.of(outside, grid, share, tilt=tilt))
 
     def words(drawn: tuple[int, ...]) -> str:
         radii = [here.lattice.words(grid.radii[each]) for each in drawn]
@@ -314,8 +297,11 @@ def draw_radii(
         least=grid.radii[min(1, len(grid.radii) - 1)],
         candidates=len(grid.radii),
         eta=float(mechanism.epsilon),
-        power=power,
+        power=float(schedule.power),
+        per_octave=schedule.per_octave,
         selection=mechanism.selection,
+        falling=schedule.falling,
+        ankle=schedule.flat_from,
     )
     return drawn, released
 
