@@ -99,7 +99,7 @@ def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, cost) -> 
 
 
 # Nobody outside of the first bounds, or so many that they are drawn again: narrower, wider, as wide
-# as the range.
+# as the range; or a few, who tell how far away they are, or that they are nothing but noise.
 AGAIN = {
     "count": ((1500,), (20_000,)),
     "home": ((0,), (2,)),
@@ -108,8 +108,9 @@ AGAIN = {
     "shape": ((2, 3),),
     "radii": ((2, 2),),
     "records outside": ((0,), (900,)),
-    "records outside, again": ((0,), (900,)),
+    "records outside, again": ((0,), (150,), (900,)),
     "radii, again": ((0, 0), (3, 4), (6, 6)),
+    "group": (0, 2, 4),
 }
 
 
@@ -125,6 +126,7 @@ def test_bounds_that_are_drawn_again_keep_the_claim(statistic, cost) -> None:
     used = {step.label: step.used for step in report.steps}
     for label in ("records outside", "records outside, again", "radii, again"):
         assert used[label] > 0.99, label
+    assert used["group"] > 0.8
 
 
 # A centre away from home, and many records beside it: at home, or elsewhere too; or one value.

@@ -19,7 +19,8 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
 from modicum.mechanisms.base import Mechanism
 from modicum.privacy.budget import Budget, pure, zcdp
-from modicum.privacy.event import Event
+from modicum.privacy.event import Event, event_of
+from modicum.privacy.split import BudgetSplit
 from modicum.release import ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
@@ -161,11 +162,12 @@ def test_the_walks_of_a_mean_reach_the_look_at_its_tail() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pure", "zcdp"])
-def test_the_walks_of_a_mean_reach_bounds_that_are_drawn_again(kind) -> None:
+@pytest.mark.parametrize(("outside", "label"), [(3000, "radii, again"), (120, "group")])
+def test_the_walks_of_a_mean_reach_bounds_that_are_drawn_again(outside, label, kind) -> None:
     row = next(row for row in REGISTRY if row.statistic == "mean")
     (query, *_) = requests_of(row, COSTS[kind][:1], LATTICE)
-    given = {"home": (2,), "records outside": (3000,), "records outside, again": (3000,)}
-    assert "radii, again" in walk_all(query, COLUMNS, given=given)
+    given = {"home": (2,), "records outside": (3000,), "records outside, again": (outside,)}
+    assert label in walk_all(query, COLUMNS, given=given)
 
 
 @pytest.mark.parametrize("kind", ["pure", "zcdp"])
@@ -209,15 +211,18 @@ LONGEST = {
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [pure("0.05"), pure("1.1"), pure(20), zcdp("0.001"), zcdp(3)])
-def test_the_longest_walk_leaves_enough_for_the_last_steps(budget) -> None:
+@pytest.mark.parametrize("label", ["radii, again", "group"])
+def test_the_longest_walk_leaves_enough_for_the_last_steps(label, budget) -> None:
     """Squares for a population's interval, after every look that is repeated."""
+    few = {"records outside, again": (round(150 / float(BudgetSplit(event_of(budget)).scale)),)}
+    given = LONGEST | (few if label == "group" else {})
     row = next(row for row in REGISTRY if row.statistic == "mean")
     data, longest = [COLUMNS[2] + 3e5], set()
     for query in requests_of(row, [budget], WIDE):
         for count in (2 ** np.arange(5, 22)).tolist():
             family = Family.of(query, data)
             for seed in range(2):
-                leak, met = walk(family, count, seed, LONGEST)
+                leak, met = walk(family, count, seed, given)
                 assert leak is None
                 longest.update(met)
-    assert longest >= {"records outside, again", "radii, again", "squares about the middle"}
+    assert longest >= {"records outside, again", label, "squares about the middle"}

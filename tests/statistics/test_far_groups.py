@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,34 @@ from modicum.runtime.run import LiveRun, run
 from modicum.runtime.steps import Draw
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
+from modicum.statistics.far_group import ramp
 
 COSTS: tuple[dict[str, Any], ...] = ({"epsilon": 1}, {"rho": "0.5"})
 TRUTHS: dict[str, Callable[[np.ndarray], float]] = {"mean": np.mean, "std": np.std}
+
+
+def crowds(cells: int, most: int) -> list[tuple[int, ...]]:
+    """All numbers of up to ``most`` records in so many cells, one behind the other."""
+    return [each for each in product(range(most + 1), repeat=cells) if sum(each) <= most]
+
+
+def further(cells: tuple[int, ...]) -> list[int]:
+    """How many records are further than the end of each cell."""
+    return [sum(cells[i + 1 :]) for i in range(len(cells))]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7])
+def test_a_record_costs_every_radius_at_most_as_much_as_one_far_away(most) -> None:
+    """All crowds of up to three records in five cells, and one record more in each cell."""
+    for cells in crowds(5, 3):
+        losses = ramp(further(cells), most)
+        for place in range(5):
+            more = tuple(count + (i == place) for i, count in enumerate(cells))
+            added = (ramp(further(more), most) - losses).tolist()
+            # Within the first radius a record costs nothing; else one that ends at a radius costs
+            # the most before it, and a step more for each radius further out.
+            cost = [most if j < place else min(j - place, most) for j in range(5)]
+            assert added == (cost if place else [0] * 5)
 
 
 class Given:
@@ -35,9 +61,9 @@ def released(question: Any, x: np.ndarray, seed: object) -> LiveRun:
     return run({"x": question}, Given(x), unit=Unit(), charge=lambda: None, entropy=entropy)["x"]
 
 
-def led(question: Any, x: np.ndarray, given: dict[str, Any]) -> LiveRun:
+def led(question: Any, x: np.ndarray, given: dict[str, Any], seed: str = "led") -> LiveRun:
     """Release once, with the outcomes of some draws given."""
-    event, entropy, data = question.allowance, SeededEntropy("led"), Given(x)
+    event, entropy, data = question.allowance, SeededEntropy(seed), Given(x)
     live = LiveRun(question.begin(event), event)
     while live.answer is None:
         if isinstance(step := live.step, Draw):
@@ -60,6 +86,11 @@ def misses(answers: list[Any], truth: float) -> list[Any]:
 
 def labels(live: LiveRun) -> list[str]:
     return [entry.label for entry in live.transcript]
+
+
+def drawn_again(live: LiveRun) -> bool:
+    """Whether wider radii were looked for."""
+    return bool({"radii, again", "radius, again", "group"} & set(labels(live)))
 
 
 def grouped(n: int, far: int, size: float, base: float = 0.0) -> np.ndarray:
@@ -113,7 +144,7 @@ def test_a_group_that_is_counted_is_reached(statistic, kind, x) -> None:
         lower, upper = answer.error_model.interval(0.95, 3)
         near = abs(float(answer.value) - truth) < 0.2 * abs(truth - centre * (statistic == "mean"))
         right += near and lower <= truth <= upper and answer.status.code in mo.status.USABLE
-        again += "radii, again" in labels(live)
+        again += drawn_again(live)
     assert right >= 17  # 152 of 160 in the hardest case; these seeds are not the luckiest
     assert again >= 8 or statistic == "std"  # whose first radii reach more
 
@@ -138,8 +169,27 @@ def test_a_hundred_of_a_hundred_thousand(cost) -> None:
     question = ask.mean(within=(-1e9, 1e9), **cost)
     answers = [released(question, x, i).answer for i in range(24)]
     errors = [abs(float(each.value) - x.mean()) for each in answers]
-    assert np.median(errors) < 0.1 * x.mean()
-    assert sum(each.status.ok for each in misses(answers, x.mean())) <= 4  # 6 of 150
+    # The noise of bounds that just reach the group is a hundredth of the mean.
+    assert np.median(errors) < 0.06 * x.mean()
+    assert sum(error > 0.5 * x.mean() for error in errors) <= 4  # 8 of 200 in pure ε
+    assert sum(each.status.ok for each in misses(answers, x.mean())) <= 2  # 2 of 200
+
+
+def test_a_group_tells_where_it_is() -> None:
+    """The radius that is drawn is that of the group, or hardly wider; or of spread ones, of most.
+
+    The law of the draw, for 100 of 100,000 records whose number was counted.
+    """
+    spread = np.random.default_rng(3).lognormal(0, 1, 100)
+    for name, far in {"code": np.full(100, 1e6), "spread": 1e5 * spread}.items():
+        x = np.random.default_rng(2).normal(size=100_000)
+        x[:100] = far
+        given = {"records outside": (100,), "records outside, again": (100,)}
+        for i in range(8):
+            live = led(ask.mean(within=(-1e9, 1e9), epsilon=1), x, given, seed=f"group {i}")
+            clip = live.answer.error_model.clip
+            assert np.sum(far > clip[1]) <= {"code": 0, "spread": 40}[name]
+            assert clip[1] < 40 * far.max()
 
 
 @pytest.mark.one_in(2)
@@ -159,7 +209,7 @@ def test_a_sum_reaches_a_group_that_is_counted() -> None:
     lives = [released(ask.sum(epsilon=1), x, i) for i in range(24)]
     near = [abs(float(live.answer.value) / x.sum() - 1) < 0.2 for live in lives]
     assert sum(near) >= 18
-    assert sum("radius, again" in labels(live) for live in lives) >= 12
+    assert sum(drawn_again(live) for live in lives) >= 12
 
 
 def persons(n: int, far: int, size: float) -> pd.DataFrame:
@@ -201,7 +251,7 @@ def test_data_without_a_group_are_seldom_counted_again(shape, n, cost) -> None:
     met = Counter(label for i in range(60) for label in labels(released(question, x, i)))
     assert met["records outside"] == 60
     assert met["records outside, again"] <= 15  # about one in ten
-    assert met["radii, again"] <= 1
+    assert met["radii, again"] + met["group"] <= 1
 
 
 @pytest.mark.one_in(2)

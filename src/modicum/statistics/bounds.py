@@ -105,6 +105,13 @@ class Bounds:
         nothing = Outside((widest, widest), widest, candidates=1, eta=1.0, power=1.0)
         return cls(lattice.first, lattice.last, nothing, 0)
 
+    @classmethod
+    def about(cls, centre: int, outside: Outside, elsewhere: int, lattice: Lattice) -> Bounds:
+        """Return those at the radii of ``outside`` from a centre, cut at the ends of the range."""
+        left, right = outside.radii
+        lo, hi = max(centre - left, lattice.first), min(centre + right, lattice.last)
+        return cls(lo, hi, outside, elsewhere)
+
     def all_of(self, lattice: Lattice) -> bool:
         """Whether they are the ends of the range, outside of which there is nothing."""
         return self.lo <= lattice.first and self.hi >= lattice.last
@@ -575,23 +582,33 @@ def _radii_for(
     return schedule.plain(share, power)
 
 
+def part_for_again(
+    here: Setting, schedule: Schedule, strength: float, last: float
+) -> Fraction | None:
+    """[mean.13] What a draw of a strength costs, or half of what the rough mean and a count leave.
+
+    The count that is to follow has the strength ``last``; ``None``: nothing is left.
+    """
+    split = here.split
+    rest = split.left / split.total - schedule.later - split.part_for(last, "noise")
+    return min(split.part_for(strength, "range"), rest / 2) if rest > 0 else None
+
+
 def radii_again(
     here: Setting, schedule: Schedule, outside: Outside, found: float, last: float
 ) -> Schedule | None:
     """[mean.13] Radii for a group of about ``found`` records outside of the first ones.
 
-    They get what a prior r^-2 costs from the first radii to the widest, or half of what the rough
-    mean and a count of the strength ``last`` leave. The prior is as steep as the group outweighs.
+    They get what a prior r^-2 costs from the first radii to the widest, if that is left. The prior
+    is as steep as the group outweighs.
     """
-    split = here.split
-    rest = split.left / split.total - schedule.later - split.part_for(last, "noise")
-    if rest <= 0:
-        return None
     span = math.log(outside.widest / max(1, *outside.radii))
-    most = float(split.share(rest / 2).range / split.scale)
-    strength = min(most, max(0.10, (_AGAIN * span + _SLACK) / (_TRUST * found)))
-    power = _power(strength * found, span, _LEAST_AGAIN)
-    return schedule.plain(split.part_for(strength, "range"), power)
+    needed = max(0.10, (_AGAIN * span + _SLACK) / (_TRUST * found))
+    part = part_for_again(here, schedule, needed, last)
+    if part is None:
+        return None
+    strength = float(here.split.share(part).range / here.split.scale)
+    return schedule.plain(part, _power(strength * found, span, _LEAST_AGAIN))
 
 
 def _power(nats: float, span: float, least: float) -> Fraction:

@@ -27,8 +27,8 @@ from modicum.statistics.bounds import (
     find_radius,
     look_at_tail,
 )
+from modicum.statistics.far_group import count_twice, radius_for_group
 from modicum.statistics.outside import STEEP, Outside
-from modicum.statistics.search import count_twice, radius_for_group
 from modicum.statistics.split import (
     LEAST_FOR_COUNTS,
     SIZE_PARTS,

@@ -11,9 +11,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw_count, read, read_both
 from modicum.statistics.bounds import (
@@ -27,12 +26,20 @@ from modicum.statistics.bounds import (
     find_bounds,
     find_centre,
     find_home,
-    find_radius,
     is_filled,
     look_at_tail,
     look_elsewhere,
     radii_again,
     reach_from,
+)
+from modicum.statistics.far_group import (
+    LEAST_STRENGTH,
+    SURELY,
+    count_closely,
+    count_twice,
+    few_of_them,
+    reach_group,
+    records_found,
 )
 from modicum.statistics.outside import (
     APART,
@@ -56,22 +63,17 @@ from modicum.statistics.split import (
     mean_schedule,
 )
 from modicum.status import OK, Status
-from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import TailSummary
 
 # Strength of a second count of few records, on which it hangs whether bounds are looked for.
 _COUNTED_AGAIN = (1 / 20, 1 / 5)
-# Strengths of counts of the records outside, pure and concentrated: at first, and at most.
-_LEAST_STRENGTH, _MOST_STRENGTH = (1 / 24, 1 / 10), (1 / 10, 1 / 5)
-_CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
-# Of the releases of a tail so many are counted a second time, with its shape seen and without;
-# twice as many if bounds are not tight.
-_PERHAPS = (0.1, 0.05)
-_SURELY = (0.02, 1e-3)  # of those that are counted so are taken for a group, or beside tight bounds
-# Bounds so much closer together than home is far are tight, and a count outside of them, or of
-# others, has noise of so small a part of few records.
-_FAR, _IF_TIGHT, _IF_WIDE = 100, 200.0, 50.0
+# Bounds so much closer together than home is far are tight.
+_FAR = 100
+# Of the releases without a group at home as many gain so much by bounds that reach home, for a tail
+# and for the noise of the count, of few records and of those whose shape was looked at.
+_TAIL, _NOISE = 0.05, (0.02, 2e-3)
 # Bounds that hold so much of the range are worth no further draws.
 _NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
 
@@ -160,39 +162,8 @@ def count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResu
         if wider is not None:
             return wider
         if looked.group:
-            return (yield from _draw_again(here, place, outside, looked.first))
+            return (yield from _draw_again(here, place, outside))
     return replace(place, bounds=replace(bounds, outside=outside))
-
-
-class Looked(NamedTuple):
-    """[mean.13] The records outside of bounds, counted once or twice, with these strengths."""
-
-    outside: Outside
-    first: float
-    second: float = 0.0
-
-    @property
-    def group(self) -> bool:
-        """Whether they are too many for a tail, as far as a second count tells."""
-        surely = _SURELY[self.outside.tight]
-        return self.outside.twice and self.outside.excess(0.05, rare=surely) > 0
-
-
-def count_twice(
-    here: Setting, schedule: Schedule, outside: Outside, elsewhere: int, n0: int
-) -> Steps[Looked]:
-    """[mean.9], [mean.13] Count the records outside, again if a tail hardly explains the number."""
-    split, tight = here.split, outside.tight
-    few = (_IF_TIGHT if tight else _IF_WIDE) / expected_records(split, n0)
-    first = max(_LEAST_STRENGTH[split.concentrated], affordable(here, schedule, few))
-    outside = yield from count_outside(here, outside, elsewhere, n0, strength=first)
-    perhaps = _PERHAPS[outside.seen is None] * (1 if tight else 2)
-    if not outside.excess(0.05, rare=perhaps):
-        return Looked(outside, first)
-    most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
-    second = max(first, min(_CLOSELY / records_found(here, outside), most))
-    second = affordable(here, schedule, second)
-    return Looked((yield from count_closely(here, outside, elsewhere, second)), first, second)
 
 
 def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Steps[SearchResult]:
@@ -204,50 +175,11 @@ def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Ste
     strength = math.sqrt(2 * half) if here.split.concentrated else half
     label = "records beside a single value"
     found, noise = yield from count_some(here, bounds.elsewhere, strength, label)
-    if found <= noise.tail_bound(_SURELY[True]):
+    if found <= noise.tail_bound(SURELY[True]):
         return place
     outside = replace(bounds.outside, counted=found, noise=noise, twice=True)
     wider = yield from _to_home(here, place, outside, affordable(here, place.schedule, strength))
     return place if wider is None else wider
-
-
-def records_found(here: Setting, outside: Outside) -> float:
-    """How many records were counted outside, at least one, in units of the noise."""
-    return max(outside.counted or 0, 1) * float(here.split.scale)
-
-
-def count_closely(
-    here: Setting, outside: Outside, elsewhere: int, strength: float
-) -> Steps[Outside]:
-    """[mean.13] Count the records outside a second time."""
-    label = "records outside, again"
-    found, noise = yield from count_some(here, elsewhere, strength, label)
-    return replace(outside, counted=found, noise=noise, twice=True)
-
-
-def radius_for_group(
-    here: Setting, schedule: Schedule, looked: Looked, label: str = "radius, again"
-) -> Steps[Outside]:
-    """[sum.2] A radius that reaches the group that was counted, and a count beyond that.
-
-    The first one stays if there is no budget for another.
-    """
-    first = looked.outside
-    again = radii_again(here, schedule, first, records_found(here, first), looked.first)
-    if again is None:
-        return first
-    sizes = yield from sizes_for(here, again)
-    reach, least = reach_from(here.lattice, 0), here.lattice.floor
-    outside, elsewhere = yield from find_radius(
-        here, sizes, again, reach, first.seen, least=least, label=label
-    )
-    return (yield from count_closely(here, outside, elsewhere, looked.first))
-
-
-def sizes_for(here: Setting, schedule: Schedule) -> Steps[CellSummary]:
-    """The records by size, on the candidates of a schedule."""
-    grid = RadiusGrid.between(here.lattice.floor, reach_from(here.lattice, 0), schedule.per_octave)
-    return (yield from read(here.ask(Cells(0, grid.radii))))
 
 
 def _to_home(
@@ -266,30 +198,36 @@ def _to_home(
     found, noise = yield from count_some(here, beyond, strength, label)
     left = replace(outside, counted=found, noise=noise, tight=False)
     gained = (outside.counted or 0) - found
-    tail = outside.usual(_PERHAPS[1]) + noise.tail_bound(_SURELY[False])
+    tail = outside.usual(_TAIL) + noise.tail_bound(_NOISE[place.schedule.shape > 0])
     if left.excess(0.05) or gained <= max(found, tail):
         return None
     return replace(place, way="bounds", bounds=Bounds(lo, hi, left, beyond))
 
 
-def _draw_again(
-    here: Setting, place: SearchResult, outside: Outside, strength: float
-) -> Steps[SearchResult]:
+def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[SearchResult]:
     """[mean.13] Bounds that reach what was counted ``outside``, and a count outside of those."""
-    first, centre = place.bounds, place.centre
+    first, centre, last = place.bounds, place.centre, LEAST_STRENGTH[here.split.concentrated]
     assert first is not None
     assert centre is not None
-    schedule = radii_again(here, place.schedule, outside, records_found(here, outside), strength)
-    if schedule is None:
-        return replace(place, bounds=replace(first, outside=outside))
-    exact = centre == home_of(here.lattice)
-    label = "radii, again"
-    bounds = yield from find_bounds(here, None, schedule, centre, exact=exact, label=label)
+    if few_of_them(here, outside):
+        reach = first.reach(centre)
+        group = yield from reach_group(here, place.schedule, outside, centre, reach, last)
+        if group is None:
+            return replace(place, bounds=replace(first, outside=outside))
+        bounds = Bounds.about(centre, *group, here.lattice)
+    else:
+        found = records_found(here, outside)
+        schedule = radii_again(here, place.schedule, outside, found, last)
+        if schedule is None:
+            return replace(place, bounds=replace(first, outside=outside))
+        exact = centre == home_of(here.lattice)
+        label = "radii, again"
+        bounds = yield from find_bounds(here, None, schedule, centre, exact=exact, label=label)
     if bounds.single(here.lattice):
         return replace(place, way="single", bounds=bounds)
     if bounds.all_of(here.lattice):
         return replace(place, bounds=bounds)
-    counted = yield from count_closely(here, bounds.outside, bounds.elsewhere, strength)
+    counted = yield from count_closely(here, bounds.outside, bounds.elsewhere, last)
     known = first.outside
     counted = replace(counted, seen=known.seen, half=known.half, others=known.others)
     return replace(place, bounds=replace(bounds, outside=counted))

@@ -48,7 +48,7 @@ _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
 LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
-_CLEARLY_FROM = 50_000  # the same for sizes: of fewer records a skewed bulk looks like a tail
+CLEARLY_FROM = 50_000  # the same for sizes: of fewer records a skewed bulk looks like a tail
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 
@@ -347,7 +347,7 @@ def sum_schedule(
 
 def shape_share(split: BudgetSplit, expected: float, clusters: Clusters = "clip") -> Fraction:
     """Share of the shape of the tail of sizes, of so many records; 0: it is not looked at."""
-    looks = clusters == "clip" and not split.concentrated and expected >= _CLEARLY_FROM
+    looks = clusters == "clip" and not split.concentrated and expected >= CLEARLY_FROM
     return _grid(_shape_strength(expected) if looks else 0.0)
 
 

@@ -45,6 +45,7 @@ from modicum.statistics.bounds import (
     look_elsewhere,
     reach_from,
 )
+from modicum.statistics.far_group import count_twice, radius_for_group, sizes_for
 from modicum.statistics.outside import (
     APART,
     FEW,
@@ -67,7 +68,6 @@ from modicum.statistics.pooled_sums import (
     sum_in_pool,
     with_lost,
 )
-from modicum.statistics.search import count_twice, radius_for_group, sizes_for
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,

@@ -1,0 +1,224 @@
+"""Records far from all others: counted outside of drawn radii, and reached where they are no tail.
+
+Radii leave a few records outside, as a tail would. A code for missing values, or a second group, is
+lost there too, with all its weight. So those who are outside are counted, and wider radii are
+looked for if a tail does not explain their number; nobody else pays for that:
+
+[mean.9]  count   the records outside, with noise;
+[mean.13] twice   again and more closely, if a tail hardly explains the first count;
+[mean.18] group   if a tail does not explain the second, the group itself tells how far out it is;
+[sum.2]   radius  or a radius is drawn anew, for a group that outweighs a prior over all of them.
+
+The search of search.py draws radii on both sides of a centre, sums draw one for sizes, and means of
+persons one for deviations. docs/research/proofs/mean.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.scores import LossScore
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.bounds import (
+    Setting,
+    affordable,
+    count_outside,
+    count_some,
+    find_radius,
+    part_for_again,
+    radii_again,
+    reach_from,
+)
+from modicum.statistics.outside import Outside
+from modicum.statistics.split import CLEARLY_FROM, Schedule, expected_records
+from modicum.summaries.cells import Cells, CellSummary
+
+# Strengths of counts of the records outside, pure and concentrated: at first, and at most.
+LEAST_STRENGTH, _MOST_STRENGTH = (1 / 24, 1 / 10), (1 / 10, 1 / 5)
+_OF_MANY = 1 / 16  # at first, of many records whose radii follow the shape of a tail
+_CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
+# Of the releases of a tail so many are counted a second time, with its shape seen and without;
+# twice as many if bounds are not tight.
+_PERHAPS = (0.1, 0.05)
+SURELY = (0.05, 1e-3)  # of those that are counted so are taken for a group, or beside tight bounds
+# A count outside of tight bounds, or of others, has noise of so small a part of few records.
+_IF_TIGHT, _IF_WIDE = 200.0, 50.0
+# A group of fewer records, in units of the noise, is found by where they are themselves; candidates
+# are parts of an octave, as steep as a prior of this power about them, over so many octaves at
+# least; "none" weighs so many times all of them, and these nats are to spare.
+_FEW, _PARTS, _POWER, _OCTAVES, _NONE, _SPARE = 250, 4, 3.0, 3, 1000, 6.0
+_TRUST, _STRENGTH = 0.85, 0.15  # part of the number to rely on, least strength of that draw
+
+
+class Looked(NamedTuple):
+    """[mean.13] The records outside of bounds, counted once or twice, with these strengths."""
+
+    outside: Outside
+    first: float
+    second: float = 0.0
+
+    @property
+    def group(self) -> bool:
+        """Whether they are too many for a tail, as far as a second count tells."""
+        surely = SURELY[self.outside.tight]
+        return self.outside.twice and self.outside.excess(0.05, rare=surely) > 0
+
+
+def tail_leaves(outside: Outside, *, tight: bool) -> float:
+    """In how large a part of the releases of a tail the first count is followed by a second."""
+    return _PERHAPS[outside.seen is None] * (1 if tight else 2)
+
+
+def count_twice(
+    here: Setting, schedule: Schedule, outside: Outside, elsewhere: int, n0: int
+) -> Steps[Looked]:
+    """[mean.9], [mean.13] Count the records outside, again if a tail hardly explains the number."""
+    split, tight = here.split, outside.tight
+    expected = expected_records(split, n0)
+    few = (_IF_TIGHT if tight else _IF_WIDE) / expected
+    least = LEAST_STRENGTH[split.concentrated]
+    if schedule.turn and expected >= CLEARLY_FROM and not tight:
+        least = _OF_MANY
+    first = max(least, affordable(here, schedule, few))
+    outside = yield from count_outside(here, outside, elsewhere, n0, strength=first)
+    if not outside.excess(0.05, rare=tail_leaves(outside, tight=tight)):
+        return Looked(outside, first)
+    most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
+    second = max(first, min(_CLOSELY / records_found(here, outside), most))
+    second = affordable(here, schedule, second)
+    return Looked((yield from count_closely(here, outside, elsewhere, second)), first, second)
+
+
+def records_found(here: Setting, outside: Outside) -> float:
+    """How many records were counted outside, at least one, in units of the noise."""
+    return max(outside.counted or 0, 1) * float(here.split.scale)
+
+
+def count_closely(
+    here: Setting, outside: Outside, elsewhere: int, strength: float
+) -> Steps[Outside]:
+    """[mean.13] Count the records outside a second time."""
+    label = "records outside, again"
+    found, noise = yield from count_some(here, elsewhere, strength, label)
+    return replace(outside, counted=found, noise=noise, twice=True)
+
+
+def radius_for_group(
+    here: Setting, schedule: Schedule, looked: Looked, label: str = "radius, again"
+) -> Steps[Outside]:
+    """[sum.2] A radius of sizes that reaches the group that was counted, and a count beyond that.
+
+    The first one stays if there is no budget for another.
+    """
+    first, last = looked.outside, LEAST_STRENGTH[here.split.concentrated]
+    if few_of_them(here, first):
+        reached = yield from reach_group(here, schedule, first, 0, first.reach_of(0), last)
+        if reached is None:
+            return first
+        outside, elsewhere = reached
+    else:
+        again = radii_again(here, schedule, first, records_found(here, first), last)
+        if again is None:
+            return first
+        sizes = yield from sizes_for(here, again)
+        reach, least = reach_from(here.lattice, 0), here.lattice.floor
+        outside, elsewhere = yield from find_radius(
+            here, sizes, again, reach, first.seen, least=least, label=label
+        )
+    return (yield from count_closely(here, outside, elsewhere, last))
+
+
+def sizes_for(here: Setting, schedule: Schedule) -> Steps[CellSummary]:
+    """The records by size, on the candidates of a schedule."""
+    grid = RadiusGrid.between(here.lattice.floor, reach_from(here.lattice, 0), schedule.per_octave)
+    return (yield from read(here.ask(Cells(0, grid.radii))))
+
+
+def few_of_them(here: Setting, outside: Outside) -> bool:
+    """Whether a group is too small to outweigh a prior over all radii for little budget."""
+    return records_found(here, outside) < _FEW
+
+
+def reach_group(
+    here: Setting, schedule: Schedule, first: Outside, centre: int, reach: int, last: float
+) -> Steps[tuple[Outside, int] | None]:
+    """[mean.18] A radius about a centre that a group of few records tells itself.
+
+    The group was counted outside of ``first``, whose radii go as far as ``reach``; a count of the
+    strength ``last`` is to follow. Returned are what the radius says, and the number of records
+    beyond it, which is not released; ``None``: there is no such group, or no budget.
+    """
+    lattice, split = here.lattice, here.split
+    radii = RadiusGrid.between(max(reach, 1), reach_from(lattice, centre), _PARTS).radii[1:]
+    none = _NONE * len(radii)
+    needed = (math.log(none) + _SPARE) / (_TRUST * records_found(here, first))
+    part = part_for_again(here, schedule, max(needed, _STRENGTH), last)
+    if part is None or len(radii) == 1:
+        return None
+    share = split.share(part)
+    nats = float(share.range) * max(first.counted or 0, 1)
+    octaves = min(max(_TRUST * nats / (_POWER * math.log(2)), _OCTAVES), len(radii) / _PARTS)
+    most = round(_PARTS * octaves)
+    cells = yield from read(here.ask(Cells(centre, radii)))
+    beyond = records_beyond(cells, centre, radii)
+    score = LossScore(ramp(beyond, most), most, none)
+    mechanism = split.spend(Exponential(score, *share.ranged))
+
+    def words(place: int) -> str:
+        if not place:
+            return "no group of records is far away"
+        return f"a group of records is far away, most of them within {lattice.words(radii[place])}"
+
+    place = yield from draw("group", mechanism, words)
+    if not place:
+        return None
+    most_of_all = first.counted_at_most(0.05)
+    eta = float(mechanism.epsilon)
+    outside = Outside(
+        radii=(radii[place],) * len(first.radii),
+        widest=radii[-1],
+        candidates=len(radii),
+        eta=eta,
+        power=eta * most_of_all * _PARTS / (most * math.log(2)),
+        per_octave=_PARTS,
+        least=radii[0],
+        selection="exponential",
+        seen=first.seen,
+    )
+    return outside, beyond[place]
+
+
+def records_beyond(cells: CellSummary, centre: int, radii: Sequence[int]) -> list[int]:
+    """Return how many records are further from a centre than each radius."""
+    above = cells.above_many([centre + radius for radius in radii])
+    below = cells.below_many([centre - radius for radius in radii])
+    return [a + b for a, b in zip(above, below, strict=True)]
+
+
+def ramp(beyond: Sequence[int], most: int) -> NDArray[np.int64]:
+    """[mean.18] Loss of each radius, of which ``beyond`` is the number of records further away.
+
+    A record within the first radius counts for none of them. One in the cell that ends at radius i
+    costs ``most`` at each radius before, and at radius j >= i as many steps as j is further out,
+    ``most`` of them at most: an integer of [0, most] everywhere.
+
+    Examples
+    --------
+    >>> ramp([7, 7, 7, 0, 0, 0], 2).tolist()  # seven records end at the fourth radius
+    [14, 14, 14, 0, 7, 14]
+    """
+    further = np.array(beyond, dtype=np.int64)
+    losses = most * further
+    for steps in range(1, min(most, len(further) - 1) + 1):
+        # The records that are so many steps within a radius, or more: of the group all but those
+        # further than the radius as many steps before.
+        losses[steps:] += further[0] - further[:-steps]
+    return losses
