@@ -105,9 +105,9 @@ FAULTS = (
     Fault(
         "trim-rounds-up",
         "ceil(trim n) records are trimmed, where a length is made for floor(trim n).",
-        f"{_ORDER}:TrimPoints.points",
-        "count * self.share.numerator // self.share.denominator",
-        "-(-count * self.share.numerator // self.share.denominator)",
+        f"{_ORDER}:trimmed_of",
+        "count * share.numerator // share.denominator",
+        "-(-count * share.numerator // share.denominator)",
         "summaries/test_trim_points.py statistics/test_trimmed.py",
     ),
     Fault(
