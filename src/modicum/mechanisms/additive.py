@@ -143,11 +143,11 @@ class Noise(ABC):
         >>> one < 5, hundred < 40
         (True, True)
         """
-        used = [(weight, times) for weight, times in parts if weight > 0 and times]
+        used = tuple((weight, times) for weight, times in parts if weight > 0 and times)
         return self._chernoff(used, math.log(1 / alpha)) if used else 0.0
 
     @abstractmethod
-    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+    def _chernoff(self, parts: tuple[tuple[float, int], ...], limit: float) -> float:
         """Bound a sum by P(S >= t) <= E e^(λ S) e^(-λ t) = e^-limit, at some λ (Chernoff 1952)."""
 
     @property
@@ -225,19 +225,8 @@ class LaplaceNoise(Noise):
     def length(self, width: int) -> float:
         return width * float(self.scale)
 
-    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
-        # E e^(λ K) is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)),
-        # which is 1 / (1 - (sinh(λ/2) / sinh(rate/2))²).
-        rate = self._rate
-        most = rate / max(weight for weight, _ in parts)
-        # λ up to the pole, and small ones, which are best for many noises
-        powers = np.exp2(-np.arange(1, 80) / 8.0)
-        slopes = most * np.concatenate([1 - powers, powers])
-        total = np.full(len(slopes), limit)
-        for weight, times in parts:
-            ratio = _sinh_ratio(slopes * weight / 2, rate / 2)
-            total -= times * np.log1p(-(ratio**2))
-        return float((total / slopes).min())
+    def _chernoff(self, parts: tuple[tuple[float, int], ...], limit: float) -> float:
+        return _laplace_sum(self._rate, parts, limit)
 
     def cells(self) -> Cells | None:
         """Cut at 32nds of the standard deviation; beyond 21 of them there is a mass of 1e-13.
@@ -326,7 +315,7 @@ class GaussianNoise(Noise):
     def length(self, width: int) -> float:
         return math.sqrt(width * self.variance)
 
-    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+    def _chernoff(self, parts: tuple[tuple[float, int], ...], limit: float) -> float:
         # E e^(λ K) is at most e^(λ² sigma2/2) (ibid.).
         variance = self.variance * sum(times * weight**2 for weight, times in parts)
         return math.sqrt(2 * variance * limit)
@@ -348,6 +337,21 @@ class GaussianNoise(Noise):
         starts = _stretches(self.variance, parts=256, reach=9)
         densities = np.array([self.log_pmf(k) for k in starts])
         return starts, np.exp(densities) * float(starts.step)
+
+
+@lru_cache(maxsize=1024)
+def _laplace_sum(rate: float, parts: tuple[tuple[float, int], ...], limit: float) -> float:
+    # E e^(λ K) is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)),
+    # which is 1 / (1 - (sinh(λ/2) / sinh(rate/2))²).
+    most = rate / max(weight for weight, _ in parts)
+    # λ up to the pole, and small ones, which are best for many noises
+    powers = np.exp2(-np.arange(1, 80) / 8.0)
+    slopes = most * np.concatenate([1 - powers, powers])
+    total = np.full(len(slopes), limit)
+    for weight, times in parts:
+        ratio = _sinh_ratio(slopes * weight / 2, rate / 2)
+        total -= times * np.log1p(-(ratio**2))
+    return float((total / slopes).min())
 
 
 def _sinh_ratio(x: Floats, y: float) -> Floats:
