@@ -296,7 +296,7 @@ class _Answers:
     ) -> tuple[str, Before]:
         """Find in how many groups a person may count, from the cost of the largest query."""
         guard, unit = self.guard, self.unit
-        name = max(queries, key=lambda each: queries[each].event.cost(guard.kind).amount)
+        name = max(queries, key=lambda each: queries[each].event.amount_in(guard.kind))
 
         def fits(number: int, least: Fraction) -> None:
             for which, cost in row_costs(queries, unit.in_groups(number), {name: least}).items():
