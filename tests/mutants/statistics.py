@@ -487,8 +487,8 @@ FAULTS = (
         "tail-index-typical",
         "The default interval assumes what the tail looks like, and not less its uncertainty.",
         "statistics/tail_index.py:RadiusLaw.least_index",
-        "found = [self._least(each, alpha)",
-        "found = [self._least(each, 0.5)",
+        "found = [_least(self, each, alpha)",
+        "found = [_least(self, each, 0.5)",
         "statistics/test_tail_index.py",
     ),
     Fault(

@@ -12,6 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
@@ -487,7 +488,7 @@ def open_source(table: Any) -> Source:
         return table
     roots = {each.__module__.partition(".")[0] for each in type(table).__mro__[:-1]}
     for package in (*(each for each in _ENGINES if each in roots), *_ENGINES):
-        import_module(f"modicum.sources.{_ENGINES[package]}")
+        _import_engine(_ENGINES[package])
         for kind, opened in _OPENERS.items():
             module, _, name = kind.rpartition(".")
             known = getattr(sys.modules.get(module), name, None)
@@ -496,6 +497,11 @@ def open_source(table: Any) -> Source:
     kind = type(table).__name__
     article = "an" if kind[0] in "AEIOUaeio" else "a"
     raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
+
+
+@cache
+def _import_engine(file: str) -> None:
+    import_module(f"modicum.sources.{file}")
 
 
 @opener("narwhals.DataFrame", "narwhals.LazyFrame", "narwhals.Series")

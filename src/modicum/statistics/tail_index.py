@@ -132,21 +132,24 @@ class RadiusLaw:
 
         It is too large with a probability of at most alpha, if the data fall off like a power.
         """
-        found = [self._least(each, alpha) for each in evidence]
+        found = [_least(self, each, alpha) for each in evidence]
         return max(found, default=None)
 
-    def _least(self, evidence: Evidence, alpha: float) -> float:
-        def fits(place: int) -> bool:
-            tail = _TWENTIETHS[place] / 20
-            return evidence.fits(tail, self.at_most(tail, alpha), self.radius)
 
-        low, high = -1, len(_TWENTIETHS) - 1
-        if not fits(high):
-            return USUAL  # the tail is lighter than that
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if fits(middle) else (middle, high)
-        return _TWENTIETHS[high] / 20
+# A status and an interval ask the same of released numbers.
+@functools.lru_cache(maxsize=64)
+def _least(law: RadiusLaw, evidence: Evidence, alpha: float) -> float:
+    def fits(place: int) -> bool:
+        tail = _TWENTIETHS[place] / 20
+        return evidence.fits(tail, law.at_most(tail, alpha), law.radius)
+
+    low, high = -1, len(_TWENTIETHS) - 1
+    if not fits(high):
+        return USUAL  # the tail is lighter than that
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return _TWENTIETHS[high] / 20
 
 
 @functools.lru_cache(maxsize=4096)
