@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
+from importlib import import_module
 from itertools import product
-from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
@@ -295,7 +295,9 @@ class GaussianNoise(Noise):
         return float(self.sigma2)
 
     def quantile(self, t: float) -> int:
-        return round(-NormalDist(sigma=math.sqrt(self.variance)).inv_cdf(t))
+        normal = import_module("statistics").NormalDist(sigma=math.sqrt(self.variance))
+        deviate: float = normal.inv_cdf(t)
+        return round(-deviate)
 
     def transform(self, u: Floats) -> Floats:
         """A ratio of theta series: of the integers, or of their dual, whichever is shorter."""

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,11 @@ from modicum.errors import (
 )
 from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, label_kind
-from modicum.sources.view import View
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
+
+if TYPE_CHECKING:
+    from modicum.privacy.unit import Unit
+    from modicum.sources.view import View
 
 CHUNK = 1 << 16
 """Most rows in a chunk."""
@@ -502,6 +505,18 @@ def open_source(table: Any) -> Source:
 @cache
 def _import_engine(file: str) -> None:
     import_module(f"modicum.sources.{file}")
+
+
+def make_view(condition: str | None, made: tuple[tuple[str, str], ...] = ()) -> View:
+    """Make a view; what reads conditions is imported first."""
+    view: View = import_module("modicum.sources.view").View(condition, made)
+    return view
+
+
+def open_view(source: Source, view: View, unit: Unit) -> Source:
+    """Return a view of a source as a source."""
+    viewed: Source = import_module("modicum.sources.viewed").view_of(source, view, unit)
+    return viewed
 
 
 @opener("narwhals.DataFrame", "narwhals.LazyFrame", "narwhals.Series")

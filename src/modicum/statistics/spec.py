@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from modicum.errors import InvalidArgument, as_given
@@ -26,9 +27,8 @@ from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.found_range import RangeNeeds, in_found_range, octaves_of
 from modicum.statistics.persons import WIDER, WIDER_IF_FOUND, in_found_limit, in_values
-from modicum.summaries.base import Columns, Read
+from modicum.summaries.base import MOST_COLUMNS, Columns, Read
 from modicum.summaries.sizes import OctaveSummary
-from modicum.summaries.vectors import MOST_COLUMNS
 
 LARGEST_DENOMINATOR = 10**9
 MOST_QUANTILES = 1000
@@ -338,11 +338,23 @@ def in_chapter(chapter: str, name: str) -> Callable[..., Any]:
 
     So the way to answer rows does not load those for persons and groups.
     """
+    return _later(f"modicum.statistics.{chapter}", name)
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(f"modicum.statistics.{chapter}"), name)(*arguments)
+
+def in_paper(paper: str, name: str) -> Callable[..., Any]:
+    """A function of a paper's algorithms, which are imported when it is first called."""
+    return _later(f"modicum.papers.{paper}", name)
+
+
+def _later(module: str, name: str) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **named)
 
     return call
+
+
+weighted: Callable[..., Query[Release]] = in_chapter("pairs", "weighted")
+WEIGHTS_HELP: Mapping[str, str] = MappingProxyType({"weights": "column of weights, of any scale"})
 
 
 def find_statistic(name: str) -> Declaration:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -56,7 +56,7 @@ def index_in_words(index: float) -> str:
     return f"index {index:.1f}{bound}"
 
 
-class Evidence(Protocol):
+class Evidence(Hashable, Protocol):
     """What was released of the records within a drawn radius."""
 
     def fits(self, tail: float, number: float, radius: float) -> bool:

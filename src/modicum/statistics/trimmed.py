@@ -378,7 +378,7 @@ def _highest(cuts: TrimSummary, largest: int, levels: int, *, winsorized: bool) 
     rest = cuts.middle - centre * (n - 2 * m)
     largest_sum = abs(rest) + (_size(low) + _size(up)) * (levels + winsorized * (m + levels))
     wide = largest_sum >= _ONE_LIMB
-    lost, gained, rests = _sums(low, wide), _sums(up[1:], wide), _limbs(rest, wide)
+    lost, gained, rests = _sums(low, wide=wide), _sums(up[1:], wide=wide), _limbs(rest, wide=wide)
     sizes = range(n - levels + 1, n + levels)
     moves = np.array([cuts.trimmed(size) - m for size in sizes], dtype=np.int64)
     kept = (np.array(sizes) - (0 if winsorized else 2 * (m + moves))).astype(whole)
@@ -391,11 +391,11 @@ def _highest(cuts: TrimSummary, largest: int, levels: int, *, winsorized: bool) 
         # Moves of the first and the last one kept.
         start, stop = removed + move, np.minimum(added - move, levels)
         limbs = zip(rests, gained, lost, strict=True)
-        total = [limb + more[stop] - less[start] for limb, more, less in limbs]
+        sums = [limb + more[stop] - less[start] for limb, more, less in limbs]
         if winsorized:
-            ends = _limbs(low[start] + up[stop], wide)
-            total = [x + (m + move) * end for x, end in zip(total, ends, strict=True)]
-        value = _ceiling(total, kept[size]) + centre
+            ends = _limbs(low[start] + up[stop], wide=wide)
+            sums = [limb + (m + move) * end for limb, end in zip(sums, ends, strict=True)]
+        value = _ceiling(sums, kept[size]) + centre
         for row, found in zip(removed[:, 0], value.astype(np.int64), strict=True):
             best[row:] = np.maximum(best[row:], found[: levels - row])
     return best
@@ -411,14 +411,14 @@ def _size(x: NDArray[Any]) -> int:
     return max(abs(int(x.min())), abs(int(x.max())))
 
 
-def _limbs(x: Any, wide: bool) -> tuple[Any, ...]:
+def _limbs(x: Any, *, wide: bool) -> tuple[Any, ...]:
     """Numbers in two limbs, the lower one of 26 bits, or as they are."""
     return (x >> _LIMB, x & _MASK) if wide else (x,)
 
 
-def _sums(x: NDArray[Any], wide: bool) -> tuple[NDArray[Any], ...]:
+def _sums(x: NDArray[Any], *, wide: bool) -> tuple[NDArray[Any], ...]:
     """Sums of the first 0, 1, 2, ... numbers, in limbs."""
-    return tuple(np.append(x[:1] * 0, np.cumsum(limb)) for limb in _limbs(x, wide))
+    return tuple(np.append(x[:1] * 0, np.cumsum(limb)) for limb in _limbs(x, wide=wide))
 
 
 def _ceiling(limbs: Sequence[NDArray[Any]], count: NDArray[Any]) -> NDArray[Any]:
