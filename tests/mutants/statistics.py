@@ -180,7 +180,7 @@ FAULTS = (
     Fault(
         "subset-shares",
         "A subset mean spends a third of its ε more than it has.",
-        "papers/dick2023.py:_subset_mean",
+        "papers/dick2023.py:subset_mean_steps",
         "rest = split.rest().pure",
         "rest = split.rest().pure * Fraction(3, 2)",
         "laws/test_registry.py",

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -147,8 +147,7 @@ def sampled(nodes: Floats, weights: Floats, count: float, step: float) -> tuple[
 SPENT = 0.1  # of the probability of error, on what is bounded
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(NamedTuple):
     """The error of a mean as that of a sample, on each side of it.
 
     ``off`` is the standard deviation of the noise in the mean, in steps.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
@@ -125,8 +125,7 @@ class PooledWay(NamedTuple):
     least: int = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Row(Generic[Chosen, R_co]):
+class Row(NamedTuple, Generic[Chosen, R_co]):
     """One way to answer one statistic; a statistic's first row is its default ``method``.
 
     ``options`` are those to audit and test, the default first; ``proof`` is a page in
@@ -258,8 +257,7 @@ class Row(Generic[Chosen, R_co]):
         return in_found_limit(lambda each: self.begin(place, lattice, each, options), event)
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """What the plan of a statistic declares.
 
     A plan releases the statistic of synthetic ``data``. ``truth``, the answer without privacy, and
@@ -285,7 +283,7 @@ class Planned:
     data: Literal["column", "nothing", "vectors", "moments", "regression"] = "column"
     n: int | None = None
     rows_help: bool = True
-    shown: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str] = MappingProxyType({})
     sampled: bool = False
     meaning: str | None = None
     note: str = ""
@@ -293,8 +291,7 @@ class Planned:
     slow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NamedTuple):
     """What a chapter declares at its end, and all else is made of: one for each of its questions.
 
     The name of the ``question``, the public function, is the statistic's. ``example`` is a doctest
@@ -309,7 +306,7 @@ class Declaration:
     rows: tuple[Row[Any, Any], ...]
     example: str = ""
     command: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = MappingProxyType({})
     tail: bool = False
     plan: Planned | None = None
     error_model: tuple[type, ...] = ()

@@ -12,8 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +62,7 @@ class Evidence(Hashable, Protocol):
         """Whether a tail of an index explains it, with at most ``number`` beyond the radius."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankEvidence:
+class RankEvidence(NamedTuple):
     """About so many ``records`` are further away than the distance ``beyond``."""
 
     records: float
@@ -75,8 +73,7 @@ class RankEvidence:
         return self.records * math.pow(self.beyond / radius, tail) <= number
 
 
-@dataclass(frozen=True, slots=True)
-class PowerEvidence:
+class PowerEvidence(NamedTuple):
     """The mean power of the distances of ``records`` is at least ``share`` of a bound's.
 
     The distances, clipped to the ``bound``, have the power 1 or 2, the ``order``.
@@ -109,8 +106,7 @@ class PowerEvidence:
         return power >= self.share
 
 
-@dataclass(frozen=True, slots=True)
-class RadiusLaw:
+class RadiusLaw(NamedTuple):
     """The law of the number F of records beyond a drawn ``radius``: η F for a tail of any index."""
 
     radius: float
