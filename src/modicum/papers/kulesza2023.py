@@ -274,7 +274,9 @@ def _clipped_ratio(numerator: int, denominator: int, lo: int, hi: int) -> Fracti
     """
     if denominator <= 0:
         return Fraction(lo + hi, 2)
-    return min(max(Fraction(numerator, denominator), Fraction(lo)), Fraction(hi))
+    if numerator <= lo * denominator:
+        return Fraction(lo)
+    return Fraction(hi) if numerator >= hi * denominator else Fraction(numerator, denominator)
 
 
 _USELESS = 4  # an interval wider than this part of the range says next to nothing

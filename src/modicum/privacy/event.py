@@ -81,7 +81,7 @@ class Event(ABC):
 
     def part(self, share: Fraction) -> Self:
         """What some of the draws may cost, so that shares that add up to 1 cost this."""
-        return type(self)(*(amount * share for amount in self.amounts.values()))
+        return type(self)(*[getattr(self, name) * share for name in _names(type(self))])
 
     @abstractmethod
     def per_record(self, records: int) -> Self:

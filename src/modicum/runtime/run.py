@@ -159,6 +159,8 @@ class RunBatch:
         return [live for live in self.runs.values() if live.reads]
 
     def _recall(self, ask: Read[Any]) -> Any:
+        if not self._kept:
+            return None
         if (known := self._kept.get(ask)) is not None:
             return known
         for kept, summary in self._kept.items():

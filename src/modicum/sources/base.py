@@ -489,7 +489,11 @@ def open_source(table: Any) -> Source:
     """
     if isinstance(table, Source):
         return table
-    roots = {each.__module__.partition(".")[0] for each in type(table).__mro__[:-1]}
+    made = type(table)
+    opened = _OPENERS.get(f"{made.__module__}.{made.__qualname__}")
+    if opened and getattr(sys.modules.get(made.__module__), made.__name__, None) is made:
+        return opened(table)
+    roots = {each.__module__.partition(".")[0] for each in made.__mro__[:-1]}
     for package in (*(each for each in _ENGINES if each in roots), *_ENGINES):
         _import_engine(_ENGINES[package])
         for kind, opened in _OPENERS.items():
@@ -497,7 +501,7 @@ def open_source(table: Any) -> Source:
             known = getattr(sys.modules.get(module), name, None)
             if isinstance(known, type) and isinstance(table, known):
                 return opened(table)
-    kind = type(table).__name__
+    kind = made.__name__
     article = "an" if kind[0] in "AEIOUaeio" else "a"
     raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
 

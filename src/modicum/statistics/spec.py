@@ -7,6 +7,7 @@ audit, the command line, the plans, the tests and the docs read the rows.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -345,7 +346,8 @@ def in_paper(paper: str, name: str) -> Callable[..., Any]:
 
 def _later(module: str, name: str) -> Callable[..., Any]:
     def call(*arguments: Any, **named: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments, **named)
+        loaded = sys.modules.get(module) or import_module(module)
+        return getattr(loaded, name)(*arguments, **named)
 
     return call
 
