@@ -89,7 +89,7 @@ FAULTS = (
     Fault(
         "cells-off-by-one",
         "The cells on the right of a centre begin one step early.",
-        "summaries/cells.py:_CellsPass.__init__",
+        "summaries/cells.py:_bounds_of",
         "edges + 1",
         "edges",
         "summaries/test_cells.py",

@@ -263,8 +263,8 @@ def shifted_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
 
 def transformed_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
     """Mean from an outcome of :func:`transformed`, clipped to [lo, hi]."""
-    left, right = outcome
-    return lo + _clipped_ratio((hi - lo) * left, left + right, 0, hi - lo)
+    left, both = outcome[0], sum(outcome)
+    return _clipped_ratio(lo * both + (hi - lo) * left, both, lo, hi)
 
 
 def _clipped_ratio(numerator: int, denominator: int, lo: int, hi: int) -> Fraction:

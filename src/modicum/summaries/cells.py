@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from operator import lt
 from typing import ClassVar
@@ -146,16 +147,22 @@ def _known(cells: int | None, t: int) -> int:
     return cells
 
 
+@lru_cache(maxsize=64)
+def _bounds_of(asked: Cells, least: int, most: int) -> Integers:
+    """Cell i holds the q with bounds[i-1] <= q < bounds[i].
+
+    Those beyond the range are moved to its ends, which moves no record.
+    """
+    edges = np.array(asked.edges, dtype=np.int64)
+    bounds: Integers = asked.centre + np.concatenate([-edges[::-1], edges + 1])
+    return np.clip(bounds, least, most)
+
+
 class _CellsPass(Accumulator[CellSummary]):
     def __init__(self, asked: Cells, quantiser: Quantiser) -> None:
         self._asked = asked
         self._quantiser = quantiser
-        least, most = quantiser.first, quantiser.last + 1
-        edges = np.array(asked.edges, dtype=np.int64)
-        # Cell i holds the q with bounds[i-1] <= q < bounds[i]; those beyond the range are moved to
-        # its ends, which moves no record.
-        bounds = asked.centre + np.concatenate([-edges[::-1], edges + 1])
-        self._bounds = np.clip(bounds, least, most)
+        self._bounds = bounds = _bounds_of(asked, quantiser.first, quantiser.last + 1)
         # Counts, and sums in two limbs: each grows by at most 2^26 a record.
         self._tallies = np.zeros((3, len(bounds) + 1), dtype=np.int64)
         # A block costs as much as its sort and a few steps for each cell.
