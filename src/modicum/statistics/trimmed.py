@@ -355,7 +355,7 @@ def upper_ends(cuts: TrimSummary, largest: int, levels: int, *, winsorized: bool
 
     Nondecreasing; from k = n on it is ``largest``, since data without records have no value and
     count as beyond every t. ``levels``² / 2 pairs (a, r), in integers: 2000 levels take about a
-    tenth of a second.
+    twentieth of a second.
     """
     ends = np.full(levels, largest, dtype=np.int64)
     few = min(levels, cuts.count)
