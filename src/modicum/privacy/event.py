@@ -81,6 +81,8 @@ class Event(ABC):
 
     def part(self, share: Fraction) -> Self:
         """What some of the draws may cost, so that shares that add up to 1 cost this."""
+        if share == 1:
+            return self
         return type(self)(*[getattr(self, name) * share for name in _names(type(self))])
 
     @abstractmethod
