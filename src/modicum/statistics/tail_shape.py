@@ -113,7 +113,9 @@ class TailShape:
         """
         records = most = self.ranks.outer * self.expected
         for _ in range(_STEPS):
-            records = min(most, (records + strength / self.index(records)) / 2)
+            before, records = records, min(most, (records + strength / self.index(records)) / 2)
+            if records == before:  # and would be from here on
+                break
         return records
 
     def widening(self, strength: float) -> float:
