@@ -1,5 +1,6 @@
 """Questions for every group, as a user asks them."""
 
+import gc
 import json
 import pickle
 
@@ -52,6 +53,32 @@ def test_all_groups_cost_what_one_costs() -> None:
         assert wages[key].value == pytest.approx(truth, rel=0.1)
         assert total([entry.event for entry in wages[key].transcript], "pure") == mo.pure(1)
     assert wages["never"].status != "ok"
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(enabled) -> None:
+    was = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        by_firm = curator(budget=mo.pure(1)).group_by("firm", keys=["a"])
+        by_firm.count(epsilon=1)
+        assert gc.isenabled() is enabled
+        with pytest.raises(mo.BudgetExceeded):
+            by_firm.count(epsilon=1)
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_what_many_groups_hold_has_no_cycles() -> None:
+    by_person = curator(budget=mo.pure(1)).group_by("who", keys=range(300))
+    gc.collect()
+    found = by_person.mean("wage", within=WITHIN, epsilon=1)
+    gc.collect()
+    before = len(gc.get_objects())
+    assert len(found) == 300
+    del found
+    assert before - len(gc.get_objects()) > 300 * 10  # gone without a collection
 
 
 def test_together_is_charged_once_for_all_groups_and_questions() -> None:

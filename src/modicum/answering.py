@@ -15,11 +15,9 @@ from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.signature import asked, dressed, example_of, released_as
-from modicum.sources.base import open_source
+from modicum.sources.base import make_view, open_source, open_view
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import check_column, read_as
-from modicum.sources.view import View
-from modicum.sources.viewed import view_of
 from modicum.statistics.spec import Declaration
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def answered(
     """
     source = open_source(table)
     if where is not None:
-        source = view_of(source, View(where), unit)
+        source = open_view(source, make_view(where), unit)
     check_column(source, query.place, query.lattice)
     query = fitted(query, source, query.budget.kind, unit)
     check_unit(source, unit)

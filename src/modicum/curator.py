@@ -21,10 +21,9 @@ from modicum.release import Record
 from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.base import make_view, open_source
 from modicum.sources.persons import TableReader, check_unit
 from modicum.sources.reader import read_as
-from modicum.sources.view import View
 from modicum.tables.whole_table import WholeTable
 
 if TYPE_CHECKING:
@@ -241,7 +240,7 @@ class Curator(Statistics, WholeTable):
         >>> 1900 < adults.count(epsilon=1).value < 2100, curator.remaining
         (True, pure('1'))
         """
-        return self._with(self._guard.viewing(View(condition)))
+        return self._with(self._guard.viewing(make_view(condition)))
 
     @says_how("with_columns(bmi='weight / height ** 2')")
     def with_columns(self, **columns: str) -> Curator:
@@ -276,7 +275,7 @@ class Curator(Statistics, WholeTable):
         """
         if not columns:
             raise InvalidArgument("with_columns() needs a column, such as bmi='kg / m ** 2'")
-        return self._with(self._guard.viewing(View(None, tuple(columns.items()))))
+        return self._with(self._guard.viewing(make_view(None, tuple(columns.items()))))
 
     def _with(self, guard: Guard) -> Curator:
         curator = object.__new__(Curator)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sized
 from datetime import date, time, timedelta
 from decimal import Decimal
 from importlib import import_module
 from numbers import Number
-from pathlib import PurePath
 from typing import ParamSpec, TypeVar
 
 _SHOWN = 8  # keys, or elements of a list, in a message
@@ -21,7 +21,7 @@ _VOWELS = (*"AEIOUaeiou", "nd")  # how the names of kinds begin that are said wi
 _ALIKE, _SHORT_ALIKE = 0.75, 0.65  # how alike two names are of which one may be meant
 _SHORT = 3  # letters of a word in which one more or less is much
 _LONGEST = 200  # letters of a text in a message
-_PLAIN = (Number, Decimal, date, time, timedelta, PurePath)  # what is typed, besides text
+_PLAIN = (Number, Decimal, date, time, timedelta)  # what is typed, besides text
 P = ParamSpec("P")
 T = TypeVar("T")
 _OTHER_NAMES = {
@@ -247,7 +247,9 @@ def as_given(given: object) -> str:
         inner = ", ".join(map(as_given, given))  # type: ignore[call-overload]
         single = "," * (kind is tuple and len(given) == 1)
         return f"[{inner}]" if kind is list else f"({inner}{single})"
-    if given is None or isinstance(given, _PLAIN) or kind.__module__.startswith("modicum.privacy."):
+    paths = sys.modules.get("pathlib")  # whoever has a path has imported it
+    plain = _PLAIN if paths is None else (*_PLAIN, paths.PurePath)
+    if given is None or isinstance(given, plain) or kind.__module__.startswith("modicum.privacy."):
         return repr(given)
     return a_kind(kind)
 

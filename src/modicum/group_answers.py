@@ -6,7 +6,9 @@ nobody says it [people.13].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -176,7 +178,8 @@ class _Answers:
     def answer(self, queries: Mapping[str, Query[Any]]) -> Releases[Any]:
         """Charge for queries once, and answer them for all groups."""
         queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
-        answers = self._answers(queries)
+        with _uncollected():
+            answers = self._answers(queries)
         return Releases(answers, cost_of(queries.values(), self.guard.kind))
 
     def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
@@ -296,7 +299,7 @@ class _Answers:
     ) -> tuple[str, Before]:
         """Find in how many groups a person may count, from the cost of the largest query."""
         guard, unit = self.guard, self.unit
-        name = max(queries, key=lambda each: queries[each].event.cost(guard.kind).amount)
+        name = max(queries, key=lambda each: queries[each].event.amount_in(guard.kind))
 
         def fits(number: int, least: Fraction) -> None:
             for which, cost in row_costs(queries, unit.in_groups(number), {name: least}).items():
@@ -308,3 +311,19 @@ class _Answers:
         event = queries[name].allowance
         steps = find_groups(event, len(self.keys), fits)
         return name, found_groups(guard, steps, event, unit, self.by, self.keys, charge)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let the cyclic garbage collector rest.
+
+    What is made for many groups is kept, and holds no cycles. The collector would go through all of
+    it again and again, for half of the time.
+    """
+    rests = not gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if not rests:
+            gc.enable()

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from modicum.charging import Accountant, PendingCharge, cost_of, query_text
 from modicum.errors import InvalidArgument
@@ -21,11 +21,12 @@ from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun
-from modicum.sources.base import Source
+from modicum.sources.base import Source, open_view
 from modicum.sources.reader import check_column
-from modicum.sources.view import View
-from modicum.sources.viewed import view_of
 from modicum.version import VERSION
+
+if TYPE_CHECKING:
+    from modicum.sources.view import View
 
 R = TypeVar("R", bound=Record)
 
@@ -57,7 +58,7 @@ class Guard:
 
     def viewing(self, view: View) -> Guard:
         """Return the same of a view of the table."""
-        return replace(self, source=view_of(self.source, view, self.unit))
+        return replace(self, source=open_view(self.source, view, self.unit))
 
     @property
     def told(self) -> dict[str, object]:

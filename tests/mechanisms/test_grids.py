@@ -38,6 +38,13 @@ def test_the_vectorised_form_is_the_same(bits: int, q: list[int]) -> None:
     assert grid.numbers(np.array(q, dtype=np.int64)).tolist() == [grid.number(x) for x in q]
 
 
+@pytest.mark.parametrize("bits", [0, 2, 12])
+@pytest.mark.parametrize("count", [1, 5, 4096, 4097, 50_000])
+def test_the_first_points(bits: int, count: int) -> None:
+    count = min(count, 40 << bits)
+    assert (FloatGrid(bits).first(count) == FloatGrid(bits).points(np.arange(count))).all()
+
+
 def test_small_integers_are_all_there() -> None:
     grid = FloatGrid(3)
     assert [grid.point(i) for i in range(-16, 17)] == list(range(-16, 17))

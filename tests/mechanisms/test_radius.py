@@ -5,12 +5,13 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from scipy import stats
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
+from modicum.mechanisms.selection import RadiusDraw, quadrature
 from modicum.privacy.event import PureDP, RangeDP
 
 GRID = RadiusGrid.between(1, 10)
@@ -106,3 +107,8 @@ def test_many_draws_keep_the_order_of_their_laws() -> None:
         for mechanism in mechanisms
     ]
     assert RadiusDraw.sample_many(fine, SeededEntropy("many")) == expected
+
+
+def test_the_nodes_of_the_table_are_those_that_numpy_computes() -> None:
+    for listed, computed in zip(quadrature(24), np.polynomial.legendre.leggauss(24), strict=True):
+        assert listed == pytest.approx(computed, rel=1e-13)

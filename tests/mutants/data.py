@@ -89,9 +89,9 @@ FAULTS = (
     Fault(
         "cells-off-by-one",
         "The cells on the right of a centre begin one step early.",
-        "summaries/cells.py:_CellsPass.__init__",
-        "asked.centre + edge + 1",
-        "asked.centre + edge",
+        "summaries/cells.py:_bounds_of",
+        "edges + 1",
+        "edges",
         "summaries/test_cells.py",
     ),
     Fault(
@@ -105,9 +105,9 @@ FAULTS = (
     Fault(
         "trim-rounds-up",
         "ceil(trim n) records are trimmed, where a length is made for floor(trim n).",
-        f"{_ORDER}:TrimPoints.points",
-        "count * self.share.numerator // self.share.denominator",
-        "-(-count * self.share.numerator // self.share.denominator)",
+        f"{_ORDER}:trimmed_of",
+        "count * share.numerator // share.denominator",
+        "-(-count * share.numerator // share.denominator)",
         "summaries/test_trim_points.py statistics/test_trimmed.py",
     ),
     Fault(

@@ -23,7 +23,7 @@ FAULTS = (
     Fault(
         "pure-in-zcdp",
         "Pure ε is charged ε²/8 in zCDP, which is the cost of a bounded range.",
-        f"{_EVENT}:PureDP.cost",
+        f"{_EVENT}:PureDP.amount_in",
         "self.epsilon**2 / 2",
         "self.epsilon**2 / 8",
         _EVENTS,
@@ -31,7 +31,7 @@ FAULTS = (
     Fault(
         "range-in-zcdp",
         "A bounded range of η is charged η²/16 in zCDP.",
-        f"{_EVENT}:RangeDP.cost",
+        f"{_EVENT}:RangeDP.amount_in",
         "self.eta**2 / 8",
         "self.eta**2 / 16",
         _EVENTS,
@@ -39,9 +39,9 @@ FAULTS = (
     Fault(
         "delta-not-charged",
         "An event of (ε, δ) is charged as (ε, 0).",
-        f"{_EVENT}:ApproxDP.cost",
-        "Budget(APPROX_KIND, self.epsilon, self.delta)",
-        "Budget(APPROX_KIND, self.epsilon)",
+        f"{_EVENT}:Event.cost",
+        "Budget(kind, self.amount_in(kind), self.failing)",
+        "Budget(kind, self.amount_in(kind))",
         f"{_EVENTS} test_group_by.py",
     ),
     Fault(

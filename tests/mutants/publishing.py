@@ -6,7 +6,7 @@ FAULTS = (
     Fault(
         "plain-hidden-fields",
         "Fields that an object hides are among its public parameters.",
-        "publishing/plain.py:_data",
+        "publishing/plain.py:_shown",
         "if each.repr",
         "if each.name",
         "publishing/test_plain.py",

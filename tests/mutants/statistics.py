@@ -212,7 +212,7 @@ FAULTS = (
     Fault(
         "subset-shares",
         "A subset mean spends a third of its ε more than it has.",
-        "papers/dick2023.py:_subset_mean",
+        "papers/dick2023.py:subset_mean_steps",
         "rest = split.rest().pure",
         "rest = split.rest().pure * Fraction(3, 2)",
         "laws/test_registry.py",
@@ -519,8 +519,8 @@ FAULTS = (
         "tail-index-typical",
         "The default interval assumes what the tail looks like, and not less its uncertainty.",
         "statistics/tail_index.py:RadiusLaw.least_index",
-        "found = [self._least(each, alpha)",
-        "found = [self._least(each, 0.5)",
+        "found = [_least(self, each, alpha)",
+        "found = [_least(self, each, 0.5)",
         "statistics/test_tail_index.py",
     ),
     Fault(

@@ -78,7 +78,7 @@ def weaker(query: Query[Any], factor: Fraction = FACTOR) -> Query[Any]:
                 return stop.value
             if isinstance(step, Draw):
                 mechanism = Relabelled(step.mechanism, scaled(step.mechanism.event, 1 / factor))
-                step = replace(step, mechanism=mechanism)
+                step = step._replace(mechanism=mechanism)
             reply = yield step
 
     return replace(query, begin=begin)

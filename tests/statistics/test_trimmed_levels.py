@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from modicum.exact.lattice import Lattice
+from modicum.statistics import trimmed
 from modicum.statistics.trimmed import level_ends_of, upper_ends
 from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 from tests.reference.crossing import Crossing, Data, mean
@@ -71,6 +72,17 @@ def test_large_integers_are_exact(winsorized) -> None:
                 best = max(best, value(changed))
             expected.append(math.ceil(best))
         assert highs.tolist() == expected
+
+
+@pytest.mark.parametrize("winsorized", [False, True])
+@pytest.mark.parametrize(("name", "value"), [("_PAIRS", 1), ("_PAIRS", 200), ("_ONE_LIMB", 0)])
+def test_blocks_and_limbs_change_nothing(name, value, winsorized, monkeypatch) -> None:
+    rng, share, levels = np.random.default_rng(4), Fraction(1, 7), 60
+    lattice = Lattice(-(2.0**40), 2.0**40, 1.0)
+    cuts = summary(rng.integers(-(2**40), 2**40, 500), share, levels, lattice)
+    expected = upper_ends(cuts, 2**40, levels, winsorized=winsorized)
+    monkeypatch.setattr(trimmed, name, value)
+    assert (upper_ends(cuts, 2**40, levels, winsorized=winsorized) == expected).all()
 
 
 def test_a_column_of_many_records() -> None:

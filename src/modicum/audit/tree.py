@@ -73,7 +73,7 @@ class Search:
             forced=self._forced(label, mechanisms[0]),
             width=self._widths[min(len(branch.draws), len(self._widths) - 1)],
         )
-        cost = step.event.cost(self._family.event.kind).amount
+        cost = step.event.amount_in(self._family.event.kind)
         self._drawn = max(self._drawn, branch.drawn + cost)
         self._note_step(branch, label, step)
         self._note_total(branch, label, step)

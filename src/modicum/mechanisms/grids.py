@@ -65,6 +65,13 @@ class FloatGrid:
         points: Integers = np.sign(numbers) * ((size - (shift << self.bits)) << shift)
         return points
 
+    def first(self, count: int) -> Integers:
+        """Return the points with the numbers 0, 1, ..., count - 1."""
+        small = np.arange(1 << self.bits)
+        octaves = np.arange((count >> self.bits) + 1)[:, None]
+        points: Integers = np.append(small, (small + (1 << self.bits)) << octaves)[:count]
+        return points
+
     def number(self, q: int) -> int:
         """Return the number of the grid point that ``q`` is rounded to (towards zero)."""
         size = abs(q)

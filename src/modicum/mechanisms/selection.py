@@ -266,5 +266,26 @@ class RadiusRanks(_Radii):
 @functools.cache
 def quadrature(nodes: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes and weights on [-1, 1]."""
+    if nodes == 2 * len(_HALF_OF_24):  # what releases ask for
+        half, weights = np.array(_HALF_OF_24).T
+        return np.append(-half[::-1], half), np.append(weights[::-1], weights)
     points, weights = np.polynomial.legendre.leggauss(nodes)
     return points, weights
+
+
+# The positive ones of 24 nodes, as numpy.polynomial computes them: loading it takes longer than all
+# else of a first draw.
+_HALF_OF_24 = (
+    (0.06405689286260563, 0.12793819534675202),
+    (0.1911188674736163, 0.12583745634682825),
+    (0.3150426796961634, 0.1216704729278033),
+    (0.4337935076260451, 0.11550566805372552),
+    (0.5454214713888396, 0.10744427011596556),
+    (0.6480936519369755, 0.09761865210411393),
+    (0.7401241915785544, 0.0861901615319532),
+    (0.820001985973903, 0.07334648141108016),
+    (0.8864155270044011, 0.05929858491543636),
+    (0.9382745520027328, 0.04427743881741941),
+    (0.9747285559713095, 0.02853138862893356),
+    (0.9951872199970213, 0.01234122979998869),
+)

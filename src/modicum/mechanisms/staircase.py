@@ -291,7 +291,7 @@ class StaircaseNoise(Noise):
     def length(self, width: int) -> float:
         return width * self.mean_size
 
-    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+    def _chernoff(self, parts: tuple[tuple[float, int], ...], limit: float) -> float:
         """Bound each noise, and so their sum (union bound): many staircases are never added."""
         alpha = math.exp(-limit) / sum(times for _, times in parts)
         bound = self.tail_bound(min(1.0, 2 * alpha))

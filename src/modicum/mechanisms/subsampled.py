@@ -87,7 +87,7 @@ class Subsampled(Stated[T]):
         if self.level == 0:
             honest = self.stated == self.mechanism.event
         else:
-            inner = self.mechanism.event.cost(PURE_KIND).amount
+            inner = self.mechanism.event.amount_in(PURE_KIND)
             honest = self.stated.implied_by_pure(_amplified_cost(inner, self.level))
         if not honest:
             raise ValueError("the stated event is smaller than the cost of the draw")

@@ -45,6 +45,7 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.papers.kulesza2023 import shifted_mean, transformed, transformed_value, true_mean
 from modicum.papers.point import PointErrorModel, true_record
+from modicum.papers.rows import SUBSET_MEAN
 from modicum.privacy.budget import EPSILON_KINDS, PURE_ONLY, Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
@@ -71,7 +72,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
-from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
+from modicum.statistics.split import BOTH_CLUSTERS
 from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
@@ -82,13 +83,13 @@ from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [
     "STATISTICS",
-    "SUBSET_MEAN",
     "SUBSET_MONOTONE",
     "THRESHOLD",
     "SubsetErrorModel",
     "ThresholdPlan",
     "shifted_mean",
     "subset_mean",
+    "subset_mean_steps",
     "subset_monotone",
     "threshold",
 ]
@@ -398,7 +399,7 @@ class SubsetErrorModel(SizedByBounds):
         }
 
 
-def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+def subset_mean_steps(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a mean with the guarantee of Theorem 3.1, which is about pure ε."""
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
@@ -422,16 +423,6 @@ def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Sc
         )
     return ScalarEstimate(error_model.value, error_model, status)
 
-
-SUBSET_MEAN: Row[ClusterOption, Release] = Row(
-    "mean",
-    "subset",
-    BOTH_CLUSTERS[:1],
-    "subset_mean",
-    "mean with the subset-optimality theorem of Dick et al. 2023",
-    lambda column, lattice, event, options: _subset_mean(column, ranged(lattice), event),
-    kinds=EPSILON_KINDS,
-)
 
 # ---- Algorithm 4: any monotone property
 

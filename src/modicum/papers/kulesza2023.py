@@ -34,6 +34,7 @@ from typing import Any
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, LaplaceNoise, add_noise, laplace
 from modicum.mechanisms.staircase import StaircaseTerm, staircase
+from modicum.papers.rows import BOUNDED_MEAN
 from modicum.privacy.budget import EPSILON_KINDS, Budget, Number, chosen_budget
 from modicum.privacy.event import Event, PureDP
 from modicum.privacy.split import BudgetSplit
@@ -53,20 +54,20 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
-from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
+from modicum.statistics.split import BOTH_CLUSTERS
 from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
 
 __all__ = [
-    "BOUNDED_MEAN",
     "INDEPENDENT_MEAN",
     "SHIFTED_MEAN",
     "STAIRCASE_MEAN",
     "STATISTICS",
     "BoundedErrorModel",
     "SumAndCountErrorModel",
+    "bounded_mean_steps",
     "independent",
     "independent_mean",
     "independent_value",
@@ -262,8 +263,8 @@ def shifted_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
 
 def transformed_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
     """Mean from an outcome of :func:`transformed`, clipped to [lo, hi]."""
-    left, right = outcome
-    return lo + _clipped_ratio((hi - lo) * left, left + right, 0, hi - lo)
+    left, both = outcome[0], sum(outcome)
+    return _clipped_ratio(lo * both + (hi - lo) * left, both, lo, hi)
 
 
 def _clipped_ratio(numerator: int, denominator: int, lo: int, hi: int) -> Fraction:
@@ -273,7 +274,9 @@ def _clipped_ratio(numerator: int, denominator: int, lo: int, hi: int) -> Fracti
     """
     if denominator <= 0:
         return Fraction(lo + hi, 2)
-    return min(max(Fraction(numerator, denominator), Fraction(lo)), Fraction(hi))
+    if numerator <= lo * denominator:
+        return Fraction(lo)
+    return Fraction(hi) if numerator >= hi * denominator else Fraction(numerator, denominator)
 
 
 _USELESS = 4  # an interval wider than this part of the range says next to nothing
@@ -498,20 +501,11 @@ def _staircase(column: str | None, lattice: Lattice, event: Event) -> Steps[Scal
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
-def _bounded(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+def bounded_mean_steps(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    """Estimate a mean in its range with all of an event."""
+    """Estimate a mean in its range with all of an event."""
     error_model = yield from mean_in_range(Setting(column, lattice, BudgetSplit(event)))
     return ScalarEstimate(error_model.value, error_model, error_model.status)
-
-
-BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
-    "mean",
-    "bounded",
-    BOTH_CLUSTERS[:1],
-    "bounded_mean",
-    "mean with noise on the scale of the range, for ranges known to be tight",
-    lambda column, lattice, event, options: _bounded(column, ranged(lattice), event),
-    finds_range=False,
-)
 
 
 def _row(

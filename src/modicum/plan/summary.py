@@ -296,7 +296,7 @@ def said(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _spent(plan: Plan) -> str:
     """Shares of the cost, largest first; small ones together. ``events`` has all of them."""
-    costs = [(event.cost(plan.budget.kind).amount, label) for label, event in plan.events]
+    costs = [(event.amount_in(plan.budget.kind), label) for label, event in plan.events]
     total = sum(cost for cost, _ in costs)
     if len(costs) == 1 or not total:
         return ", ".join(label for _, label in costs)

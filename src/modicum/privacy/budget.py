@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, get_args
 
 from modicum.errors import InvalidArgument, as_given, no_attribute, says_how
@@ -152,6 +153,7 @@ class Budget:
         return f"{self.kind}({decimal_text(self.amount)!r})"
 
 
+@lru_cache(maxsize=256)
 def decimal_text(x: Fraction) -> str:
     """An exact rational as a decimal if it has a short one, else as ``p/q``.
 
@@ -190,9 +192,9 @@ _LARGEST = 10**100  # larger amounts are mistakes, and floats end at 10^308
 
 def _positive(x: Number, name: str) -> Fraction:
     value = as_fraction(x, name)
-    if value <= 0:
+    if value.numerator <= 0:
         raise InvalidArgument(f"{name} must be positive, got {as_given(x)}")
-    if value > _LARGEST:
+    if value.numerator > _LARGEST * value.denominator:
         raise InvalidArgument(f"{name} must be at most 10^100, got one of {len(str(x))} characters")
     return value
 
@@ -288,7 +290,7 @@ def chosen_budget(epsilon: Number | None, rho: Number | None, budget: Budget | N
 
     A budget must be one that can be spent: positive, of at most 10^100, and with a δ below 1.
     """
-    if sum(x is not None for x in (epsilon, rho, budget)) != 1:
+    if (epsilon is None) + (rho is None) + (budget is None) != 2:
         raise InvalidArgument(
             "give exactly one of epsilon= (pure), rho= (zCDP) and budget= "
             "(for example modicum.approx(1, '1e-6'))"

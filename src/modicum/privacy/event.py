@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cache
 from typing import ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, Budget, Ki
 
 _DIGITS = 40
 _BITS = 40  # binary places kept where a ρ becomes an ε
+_NEVER = Fraction(0)
 
 Floats = NDArray[np.float64]
 
@@ -54,9 +56,12 @@ class Event(ABC):
     @property
     def amounts(self) -> dict[str, Fraction]:
         """Exact amounts by their names."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _names(type(self))}
 
     @abstractmethod
+    def amount_in(self, kind: Kind) -> Fraction:
+        """Amount of ε or ρ that it costs in a currency; refused as by :meth:`cost`."""
+
     def cost(self, kind: Kind) -> Budget:
         """Cost in a currency.
 
@@ -72,10 +77,13 @@ class Event(ABC):
         >>> RangeDP(Fraction(2)).cost("zcdp")
         zcdp('0.5')
         """
+        return Budget(kind, self.amount_in(kind), self.failing)
 
     def part(self, share: Fraction) -> Self:
         """What some of the draws may cost, so that shares that add up to 1 cost this."""
-        return type(self)(*(amount * share for amount in self.amounts.values()))
+        if share == 1:
+            return self
+        return type(self)(*[getattr(self, name) * share for name in _names(type(self))])
 
     @abstractmethod
     def per_record(self, records: int) -> Self:
@@ -113,12 +121,12 @@ class Event(ABC):
     @property
     def largest_pure(self) -> Fraction:
         """ε of the largest pure event that costs no more, rounded down."""
-        return self.cost(PURE_KIND).amount
+        return self.amount_in(PURE_KIND)
 
     @property
     def largest_range(self) -> Fraction:
         """η of the largest bounded range that costs no more, rounded down."""
-        return self.cost(PURE_KIND).amount
+        return self.amount_in(PURE_KIND)
 
     def implied_by_pure(self, epsilon: Fraction) -> bool:
         """Whether every draw with this pure ε satisfies this event.
@@ -133,12 +141,17 @@ class Event(ABC):
     @property
     def failing(self) -> Fraction:
         """δ, the probability with which nothing is promised."""
-        return Fraction(0)
+        return _NEVER
 
     @property
     def implied_rho(self) -> Fraction:
         """The ρ that holds but for :attr:`failing` (Bun and Steinke 2016, section 8)."""
-        return self.cost(ZCDP_KIND).amount
+        return self.amount_in(ZCDP_KIND)
+
+
+@cache
+def _names(kind: type[Event]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +160,8 @@ class PureDP(Event):
 
     epsilon: Fraction
 
-    def cost(self, kind: Kind) -> Budget:
-        return Budget(kind, self.epsilon**2 / 2 if kind == ZCDP_KIND else self.epsilon)
+    def amount_in(self, kind: Kind) -> Fraction:
+        return self.epsilon**2 / 2 if kind == ZCDP_KIND else self.epsilon
 
     def per_record(self, records: int) -> Self:
         return self.part(Fraction(1, records))
@@ -174,8 +187,8 @@ class RangeDP(Event):
 
     eta: Fraction
 
-    def cost(self, kind: Kind) -> Budget:
-        return Budget(kind, self.eta**2 / 8 if kind == ZCDP_KIND else self.eta)
+    def amount_in(self, kind: Kind) -> Fraction:
+        return self.eta**2 / 8 if kind == ZCDP_KIND else self.eta
 
     def per_record(self, records: int) -> Self:
         return self.part(Fraction(1, records))
@@ -201,7 +214,7 @@ class ZCDP(Event):
     concentrated: ClassVar[bool] = True
     rho: Fraction
 
-    def cost(self, kind: Kind) -> Budget:
+    def amount_in(self, kind: Kind) -> Fraction:
         if kind != ZCDP_KIND:
             message = (
                 f"a zCDP release cannot be charged to a budget of kind {kind!r}: "
@@ -214,7 +227,7 @@ class ZCDP(Event):
                     "of yours"
                 )
             raise InvalidArgument(message)
-        return Budget(ZCDP_KIND, self.rho)
+        return self.rho
 
     def per_record(self, records: int) -> Self:
         return replace(self, rho=self.rho / Fraction(records) ** 2)
@@ -245,13 +258,13 @@ class ApproxDP(Event):
     epsilon: Fraction
     delta: Fraction
 
-    def cost(self, kind: Kind) -> Budget:
+    def amount_in(self, kind: Kind) -> Fraction:
         if kind != APPROX_KIND:
             raise InvalidArgument(
                 f"a release that needs a δ cannot be charged to a budget of kind {kind!r}: "
                 "give the curator a budget of kind 'approx', modicum.approx(epsilon, delta)"
             )
-        return Budget(APPROX_KIND, self.epsilon, self.delta)
+        return self.epsilon
 
     def per_record(self, records: int) -> Self:
         # [groups.11]
@@ -292,7 +305,7 @@ _LEAST = {PURE_KIND: Fraction(1, 10**9), ZCDP_KIND: Fraction(1, 10**18)}
 def check_size(event: Event) -> None:
     """Refuse events so small that no estimator could be computed: below ε = 1e-9, or ρ = 1e-18."""
     kind = event.kind
-    if event.cost(kind).amount < _LEAST[kind]:
+    if event.amount_in(kind) < _LEAST[kind]:
         raise InvalidArgument(
             f"{event} for one row is too small: at least {float(_LEAST[kind]):g} is needed"
         )

@@ -57,7 +57,7 @@ class Share:
     @property
     def zcdp(self) -> Fraction | None:
         """ρ of Gaussian noise; ``None`` in pure ε, which does not have Gaussian noise."""
-        return self.loss.cost(self.loss.kind).amount if self.loss.concentrated else None
+        return self.loss.amount_in(self.loss.kind) if self.loss.concentrated else None
 
     @property
     def ranged(self) -> tuple[Fraction, Event]:
@@ -97,7 +97,7 @@ class BudgetSplit:
     @property
     def total(self) -> Fraction:
         """ε or ρ of the whole."""
-        return self.loss.cost(self.loss.kind).amount
+        return self.loss.amount_in(self.loss.kind)
 
     @property
     def scale(self) -> Fraction:
@@ -123,7 +123,7 @@ class BudgetSplit:
 
     def spend(self, mechanism: M) -> M:
         """Subtract the cost of a draw from what is left, and return its mechanism."""
-        self.left -= mechanism.event.cost(self.loss.kind).amount
+        self.left -= mechanism.event.amount_in(self.loss.kind)
         if self.left < 0:
             raise AssertionError("a statistic spent more than its budget")
         return mechanism

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, fields
 from datetime import date
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
 from modicum.errors import (
@@ -28,6 +27,8 @@ from modicum.errors import (
 from modicum.status import USABLE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from modicum.privacy.event import Event
     from modicum.publishing.rounding import Base, Digits
     from modicum.publishing.table import PublishedTable

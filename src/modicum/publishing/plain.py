@@ -34,16 +34,24 @@ def plain(value: object) -> object:
 
 @functools.lru_cache(maxsize=256, typed=True)
 def _data(value: Any) -> object:
-    name = {"type": type(value).__name__}
+    kind: Any = type(value)
+    name = {"type": kind.__name__}
     if isinstance(value, range):
         return {**name, "start": value.start, "stop": value.stop, "step": value.step}
     if (public := getattr(value, "public", None)) is not None:  # a mechanism
         return {"type": value.name, **{each: plain(of) for each, of in public().items()}}
-    # What writes itself in another way may hide something.
-    if is_dataclass(value) and hasattr(type(value).__repr__, "__wrapped__"):
-        public = (each.name for each in fields(value) if each.repr)
-        return {**name, **{each: plain(getattr(value, each)) for each in public}}
+    if (shown := _shown(kind)) is not None:
+        return {**name, **{each: plain(getattr(value, each)) for each in shown}}
     return str(value)
+
+
+@functools.cache
+def _shown(kind: type[Any]) -> tuple[str, ...] | None:
+    """Names of the fields that a dataclass shows."""
+    # What writes itself in another way may hide something.
+    if not is_dataclass(kind) or not hasattr(kind.__repr__, "__wrapped__"):
+        return None
+    return tuple(each.name for each in fields(kind) if each.repr)
 
 
 def short(value: object, limit: int = 120) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
@@ -21,8 +21,7 @@ from modicum.summaries.base import Columns
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Pooling:
+class Pooling(NamedTuple):
     """How groups answer a query together: what all records tell first, each group, and after it.
 
     ``find`` starts the steps of all records together, given the event one row may cost and the

@@ -49,13 +49,13 @@ class LiveRun:
 
     def __post_init__(self) -> None:
         """Run to the first step."""
-        self._left = self.allowance.cost(self.allowance.kind).amount
+        self._left = self.allowance.amount_in(self.allowance.kind)
         self.resume(None)
 
     @property
     def left(self) -> Fraction:
         """The part of the allowance that was not spent."""
-        return self._left / self.allowance.cost(self.allowance.kind).amount
+        return self._left / self.allowance.amount_in(self.allowance.kind)
 
     @property
     def reads(self) -> tuple[Read[Any], ...]:
@@ -64,7 +64,7 @@ class LiveRun:
 
     def spend(self, step: Draw) -> Mechanism[Any]:
         """Subtract the cost of a draw from the allowance, and return its mechanism."""
-        self._left -= step.event.cost(self.allowance.kind).amount
+        self._left -= step.event.amount_in(self.allowance.kind)
         if self._left < 0:
             raise AssertionError("a draw would cost more than was charged for its run")
         return step.mechanism
@@ -159,6 +159,8 @@ class RunBatch:
         return [live for live in self.runs.values() if live.reads]
 
     def _recall(self, ask: Read[Any]) -> Any:
+        if not self._kept:
+            return None
         if (known := self._kept.get(ask)) is not None:
             return known
         for kept, summary in self._kept.items():

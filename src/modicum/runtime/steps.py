@@ -9,8 +9,7 @@ table.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.base import Mechanism
@@ -22,15 +21,13 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
+class Reads(NamedTuple):
     """Reductions that the estimator waits for; a runner may share their pass."""
 
     reads: tuple[Read[Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
+class Draw(NamedTuple):
     """A mechanism to sample once, with the name of the outcome in the transcript.
 
     ``words`` says an outcome in the units of the data, from public parameters and outcomes only. A
@@ -99,7 +96,7 @@ def reading(
         if isinstance(step, Reads):
             step = Reads(tuple(change(ask) for ask in step.reads))
         else:
-            step = replace(step, records=step.records * records)
+            step = step._replace(records=step.records * records)
         received = yield step
 
 
@@ -112,5 +109,5 @@ def labelled(prefix: str, steps: Steps[T]) -> Steps[T]:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         received = (
-            yield step if isinstance(step, Reads) else replace(step, label=prefix + step.label)
+            yield step if isinstance(step, Reads) else step._replace(label=prefix + step.label)
         )

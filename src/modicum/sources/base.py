@@ -12,8 +12,9 @@ import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,11 @@ from modicum.errors import (
 )
 from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, label_kind
-from modicum.sources.view import View
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
+
+if TYPE_CHECKING:
+    from modicum.privacy.unit import Unit
+    from modicum.sources.view import View
 
 CHUNK = 1 << 16
 """Most rows in a chunk."""
@@ -485,17 +489,38 @@ def open_source(table: Any) -> Source:
     """
     if isinstance(table, Source):
         return table
-    roots = {each.__module__.partition(".")[0] for each in type(table).__mro__[:-1]}
+    made = type(table)
+    opened = _OPENERS.get(f"{made.__module__}.{made.__qualname__}")
+    if opened and getattr(sys.modules.get(made.__module__), made.__name__, None) is made:
+        return opened(table)
+    roots = {each.__module__.partition(".")[0] for each in made.__mro__[:-1]}
     for package in (*(each for each in _ENGINES if each in roots), *_ENGINES):
-        import_module(f"modicum.sources.{_ENGINES[package]}")
+        _import_engine(_ENGINES[package])
         for kind, opened in _OPENERS.items():
             module, _, name = kind.rpartition(".")
             known = getattr(sys.modules.get(module), name, None)
             if isinstance(known, type) and isinstance(table, known):
                 return opened(table)
-    kind = type(table).__name__
+    kind = made.__name__
     article = "an" if kind[0] in "AEIOUaeio" else "a"
     raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
+
+
+@cache
+def _import_engine(file: str) -> None:
+    import_module(f"modicum.sources.{file}")
+
+
+def make_view(condition: str | None, made: tuple[tuple[str, str], ...] = ()) -> View:
+    """Make a view; what reads conditions is imported first."""
+    view: View = import_module("modicum.sources.view").View(condition, made)
+    return view
+
+
+def open_view(source: Source, view: View, unit: Unit) -> Source:
+    """Return a view of a source as a source."""
+    viewed: Source = import_module("modicum.sources.viewed").view_of(source, view, unit)
+    return viewed
 
 
 @opener("narwhals.DataFrame", "narwhals.LazyFrame", "narwhals.Series")

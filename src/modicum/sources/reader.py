@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,8 +23,10 @@ from modicum.privacy.unit import Unit
 from modicum.sources.arrays import BLOCK, MatrixSource
 from modicum.sources.base import Chunk, Floats, Source, suppress_warnings
 from modicum.sources.progress import watched
-from modicum.sources.view import View
 from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Sensitive
+
+if TYPE_CHECKING:
+    from modicum.sources.view import View
 
 Column = str | Columns | None
 C = TypeVar("C", bound=Column)

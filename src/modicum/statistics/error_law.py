@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,8 +35,7 @@ class ErrorPart(Protocol):
         """Upper bounds of P(error > t)."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoisePart:
+class NoisePart(NamedTuple):
     """A known positive multiple of a noise."""
 
     noise: Noise
@@ -54,8 +52,7 @@ class NoisePart:
         return np.where(t < 0, 1 - share, share)
 
 
-@dataclass(frozen=True, slots=True)
-class NormalPart:
+class NormalPart(NamedTuple):
     """A mixture of normal errors: their standard deviations, each with a weight."""
 
     deviations: Floats
@@ -92,8 +89,7 @@ def ball_scales(dimension: int, nodes: int) -> tuple[Floats, Floats]:
     return np.exp(about / 2) * math.sqrt(2 / (dimension + 1)), weights / weights.sum()
 
 
-@dataclass(frozen=True, slots=True)
-class DiscretePart:
+class DiscretePart(NamedTuple):
     """An error of at least 0 that has one of some sizes, each with a probability."""
 
     sizes: Floats
@@ -130,8 +126,7 @@ def normal_above(z: Floats) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """How far the truth may lie beyond an answer on one side: independent parts, and a constant."""
 
     parts: tuple[ErrorPart, ...]
@@ -172,8 +167,7 @@ class Reach:
         return (first + place - 1) * h + self.more
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorLaw:
+class ErrorLaw(NamedTuple):
     """The errors of an answer in the unit of the data, on both sides of it.
 
     They are about a ``centre``, near which the released ``value`` is. ``ends`` are public, and the

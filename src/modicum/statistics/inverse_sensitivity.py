@@ -54,8 +54,9 @@ def cell_edges(lattice: Lattice, centre: int, bits: int) -> tuple[int, ...]:
     """Distances from a centre: 2^bits an octave, and every candidate radius."""
     reach = max(lattice.last - centre, centre - lattice.first, 1)
     grid = FloatGrid(bits)
-    points = {grid.point(i) for i in range(grid.number(reach) + 1)}
-    return tuple(sorted(points | set(radius_grid(centre, reach).radii) | {reach}))
+    points = grid.first(grid.number(reach) + 1)
+    edges = np.sort(np.append(points, (*radius_grid(centre, reach).radii, reach)))
+    return tuple(edges[np.diff(edges, prepend=-1) > 0].tolist())
 
 
 def radius_grid(centre: int, reach: int) -> RadiusGrid:

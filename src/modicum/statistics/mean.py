@@ -30,8 +30,7 @@ from typing import Literal
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.staircase import add_to_one
-from modicum.papers.dick2023 import SUBSET_MEAN
-from modicum.papers.kulesza2023 import BOUNDED_MEAN, mean_in_range, true_mean
+from modicum.papers.rows import BOUNDED_MEAN, SUBSET_MEAN
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
@@ -58,7 +57,6 @@ from modicum.statistics.outside import (
     home_of,
     mean_size,
 )
-from modicum.statistics.pairs import WEIGHTS_HELP, weighted
 from modicum.statistics.population import (
     Deviations,
     Squares,
@@ -139,7 +137,7 @@ def mean(
         if population:
             raise InvalidArgument("a weighted mean has no confidence interval for a population")
         chosen = {"method": method, "clusters": clusters}
-        return weighted("mean", column, weights, lattice, cost, **chosen)
+        return spec.weighted("mean", column, weights, lattice, cost, **chosen)
     return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
 
 
@@ -188,7 +186,8 @@ def _over_the_range(
     here: Setting, place: SearchResult, squares: Squares | None
 ) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over the whole range, with all that is left."""
-    error_model = replace((yield from mean_in_range(here, place.centre)), squares=squares)
+    found = yield from spec.in_paper("kulesza2023", "mean_in_range")(here, place.centre)
+    error_model = replace(found, squares=squares)
     status = place.status if error_model.status.ok else error_model.status
     return ScalarEstimate(error_model.value, error_model, status)
 
@@ -402,7 +401,7 @@ STATISTICS = (
         MEANS,
         spec.shows_between("mean", "", 9900, 10100),
         command="people.parquet income --epsilon 1",
-        options={**CLUSTERS_HELP, **WEIGHTS_HELP},
+        options={**CLUSTERS_HELP, **spec.WEIGHTS_HELP},
         tail=True,
         plan=spec.Planned(
             "a mean",
@@ -410,7 +409,7 @@ STATISTICS = (
 >>> 0.01 < found.epsilon < 10 and found.error <= 500
 True""",
             command="--n 1e5 --sd 5e4 --error 500",
-            truth=true_mean,
+            truth=spec.in_paper("kulesza2023", "true_mean"),
             sampled=True,
             without=("weights",),
         ),

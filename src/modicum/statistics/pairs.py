@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from modicum.errors import InvalidArgument, as_given
@@ -20,8 +18,6 @@ from modicum.summaries.pairs import OfPairs, Pair, PairNumber
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
 
 S = TypeVar("S")
-
-WEIGHTS_HELP: Mapping[str, str] = MappingProxyType({"weights": "column of weights, of any scale"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -147,8 +147,7 @@ def sampled(nodes: Floats, weights: Floats, count: float, step: float) -> tuple[
 SPENT = 0.1  # of the probability of error, on what is bounded
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(NamedTuple):
     """The error of a mean as that of a sample, on each side of it.
 
     ``off`` is the standard deviation of the noise in the mean, in steps.
@@ -291,7 +290,7 @@ def law_of_one_value(
     most = max(0.0, model.elsewhere + model.noise.bound(0.9 * spent))
     least = model.counted.least(0.1 * spent)
     if population:
-        z = -NormalDist().inv_cdf(0.4 * alpha)
+        z = -import_module("statistics").NormalDist().inv_cdf(0.4 * alpha)
         most += z**2 / 2 + z * math.sqrt(most + z**2 / 4)
     share = 0.0 if tail is None else 1.0 if most >= least else most / least
     rooms = model.lo - lattice.first, lattice.last - model.hi

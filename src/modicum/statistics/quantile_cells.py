@@ -79,7 +79,8 @@ class RankNoise:
 
     @property
     def variance(self) -> float:
-        return self.noise.variance * sum(times * weight**2 for weight, times in self._parts)
+        (one, below), (other, above) = self._parts
+        return self.noise.variance * (below * one**2 + above * other**2)
 
     def exceeds(self, rank: float, alpha: float) -> bool:
         """Whether the noise may be more than this with a probability above ``alpha``."""

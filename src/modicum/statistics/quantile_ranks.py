@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class PlaceCounts:
         return self.noise.variance * (below * float(1 - q) ** 2 + above * float(q) ** 2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CombinedNoise:
     """[quantiles.18] Noise of #{records below an edge} - q n, from both counts.
 
@@ -72,17 +72,19 @@ class CombinedNoise:
         below = OWN * self.place + SIDE + 1
         return below, OWN * self.places + 1 - below
 
-    @property
+    @cached_property
+    def _variances(self) -> tuple[float, float]:
+        return self.first.variance, self.second.variance
+
+    @cached_property
     def weight(self) -> float:
         """Weight of the first counts."""
-        q, (below, above) = float(self.q), self._cells
-        one = self.first.variance * (
-            (self.place + 1) * (1 - q) ** 2 + (self.places - self.place) * q**2
-        )
-        two = self.second.variance * (below * (1 - q) ** 2 + above * q**2)
+        q, (below, above), (one, two) = float(self.q), self._cells, self._variances
+        one *= (self.place + 1) * (1 - q) ** 2 + (self.places - self.place) * q**2
+        two *= below * (1 - q) ** 2 + above * q**2
         return two / (one + two) if one + two > 0 else 0.5
 
-    @property
+    @cached_property
     def of_first(self) -> tuple[Part, ...]:
         """Noise of the first counts."""
         q, weight = float(self.q), self.weight
@@ -102,8 +104,8 @@ class CombinedNoise:
 
     def variance(self, cells: int) -> float:
         """Variance of the noise at an edge."""
-        parts = (*self.of_first, *self.of_second(cells))
-        return sum(noise.variance * weight**2 * times for noise, weight, times in parts)
+        each = zip(self._variances, (self.of_first, self.of_second(cells)), strict=True)
+        return sum(one * weight**2 * times for one, parts in each for _, weight, times in parts)
 
     def mirrored(self) -> CombinedNoise:
         """Return the noise where up and down, and q and 1 - q, change places."""

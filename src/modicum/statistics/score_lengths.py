@@ -35,6 +35,7 @@ Reals = NDArray[np.float64]
 _KNOTS = FloatGrid(12)  # ψ is interpolated between differences 2^-12 of their size apart
 _LARGEST = 1 << 32  # integers of a table go up to this
 _PLACES = 15  # binary places of a difference between two knots
+_BELOW = 52 - _KNOTS.bits  # bits of a fraction below those of a knot
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class ScoreTable:
         ``step`` is a lattice step in the unit of ψ; ``None``: the span is 1.
         """
         last = _KNOTS.number(span) + 1
-        knots = _KNOTS.points(np.arange(last + 1))
+        knots = _KNOTS.first(last + 1)
         scale = 1 / float(knots[-1]) if step is None else step
         values = psi(np.concatenate([-knots[::-1], knots]) * scale)
         below, above = -values[last::-1], values[last + 1 :]
@@ -66,9 +67,12 @@ class ScoreTable:
 
         def whole(side: Reals) -> Integers:
             # ψ(0) = 0 and the running maximum: nondecreasing, whatever ψ is.
-            scaled = np.rint(np.clip(side / largest, 0, 1) * _LARGEST).astype(np.int64)
-            scaled[0] = 0
-            return np.maximum.accumulate(scaled)
+            scaled = side / largest
+            np.clip(scaled, 0, 1, out=scaled)
+            scaled *= _LARGEST
+            rounded = np.rint(scaled, out=scaled).astype(np.int64)
+            rounded[0] = 0
+            return np.maximum.accumulate(rounded, out=rounded)
 
         return cls(span, whole(below), whole(above))
 
@@ -78,18 +82,14 @@ class ScoreTable:
         Between two knots it is linear in the difference, rounded down twice: that keeps the
         order. It is 0 at 0, and never on the other side of it.
         """
-        size, shift, numbers = self._knots_below(differences)
-        size -= numbers << shift
-        size <<= _PLACES
-        size >>= shift
-        numbers += shift << _KNOTS.bits
+        bits, numbers = self._knots_below(differences)
+        bits >>= _BELOW - _PLACES
+        bits &= (1 << _PLACES) - 1
         left = differences < 0
         numbers += left * len(self.below)
         values: Integers = self._magnitudes[numbers]
-        numbers += 1
-        rise = self._magnitudes[numbers]
-        rise -= values
-        rise *= size
+        rise = self._rises[numbers]
+        rise *= bits
         rise >>= _PLACES
         values += rise
         np.negative(values, out=values, where=left)
@@ -100,23 +100,31 @@ class ScoreTable:
 
         Whatever ψ does between two knots, at the difference it is no more than this, or no less.
         """
-        size, shift, numbers = self._knots_below(differences)
+        bits, numbers = self._knots_below(differences)
+        bits &= (1 << _BELOW) - 1
         left = differences < 0
         outwards = left if towards < 0 else ~left
-        numbers += outwards & (size != numbers << shift)
-        numbers += shift << _KNOTS.bits
+        numbers += outwards & (bits > 0)
         numbers += left * len(self.below)
         values: Integers = self._magnitudes[numbers]
         np.negative(values, out=values, where=left)
         return values
 
-    def _knots_below(self, differences: Integers) -> tuple[Integers, Integers, Integers]:
-        """Return sizes, how many bits of each its knot leaves out, and what is left of them."""
-        size = np.minimum(np.abs(differences), self.span)
-        # The exponent field of a float64, which holds an integer up to 2^53 exactly.
-        shift = (size.astype(np.float64).view(np.int64) >> 52) - (1023 + _KNOTS.bits)
-        np.maximum(shift, 0, out=shift)
-        return size, shift, size >> shift
+    def _knots_below(self, differences: Integers) -> tuple[Integers, Integers]:
+        """Return sizes as the bits of float64, which holds an integer up to 2^53, and their knots.
+
+        The exponent and the first bits of the fraction are the number of a knot, but for a
+        constant; that of a size of fewer bits is less than the size, which is its own knot. What is
+        left of the fraction is the place between two knots.
+        """
+        size = np.abs(differences)
+        np.minimum(size, self.span, out=size)
+        bits = size.astype(np.float64).view(np.int64)
+        numbers = bits >> _BELOW
+        numbers -= (1022 + _KNOTS.bits) << _KNOTS.bits
+        np.minimum(size, 1 << _KNOTS.bits, out=size)
+        np.maximum(numbers, size, out=numbers)
+        return bits, numbers
 
     def knots_around(self, low: int, high: int) -> tuple[int, int]:
         """Return the last knot below ``low``, and the first one above ``high``."""
@@ -125,6 +133,10 @@ class ScoreTable:
     @cached_property
     def _magnitudes(self) -> Integers:
         return np.concatenate([self.above, self.below])
+
+    @cached_property
+    def _rises(self) -> Integers:
+        return np.diff(self._magnitudes, append=0)
 
 
 def _beyond(difference: int, towards: int) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, partial
 from sys import float_info
 from typing import Any
 
@@ -33,11 +34,11 @@ def shrunk(pool: Pool, estimates: Sequence[Any]) -> list[Any]:
     places = [i for i, model in enumerate(models) if isinstance(model, PooledErrorModel)]
     if len(places) < _FEWEST:
         return [*estimates]
-    among = [models[i] for i in places]
+    among, scatter = [models[i] for i in places], cache(partial(_scatter, pool))
     towards, weights = toward_all(
         np.array([model.unshrunk for model in among]),
         np.array([model.deviation for model in among]),
-        np.array([_scatter(pool, model) / math.sqrt(model.count) for model in among]),
+        np.array([scatter(model.lo, model.hi) / math.sqrt(model.count) for model in among]),
     )
     found = [*estimates]
     for i, model, weight in zip(places, among, weights.tolist(), strict=True):
@@ -106,11 +107,11 @@ def in_common(values: Floats, noise: Floats, scatter: Floats) -> tuple[float, fl
     return fitted(high)[0] * unit, math.sqrt(high) * unit
 
 
-def _scatter(pool: Pool, model: PooledErrorModel) -> float:
+def _scatter(pool: Pool, lo: int, hi: int) -> float:
     """Standard deviation of all groups' records, clipped to bounds of one, from released cells."""
     lows, highs = ([pair[side] for pair in pool.nested] for side in (0, 1))
     inner = [*lows[::-1], pool.centre, *highs]
-    ends = np.clip(np.array(inner), model.lo, model.hi).astype(float)
+    ends = np.clip(np.array(inner), lo, hi).astype(float)
     edges = np.concatenate([ends[:1], ends, ends[-1:]])
     shares, middles = np.array(pool.shares), (edges[1:] + edges[:-1]) / 2
     mean = float(shares @ middles)

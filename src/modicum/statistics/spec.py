@@ -7,11 +7,13 @@ audit, the command line, the plans, the tests and the docs read the rows.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from modicum.errors import InvalidArgument, as_given
@@ -26,9 +28,8 @@ from modicum.runtime.steps import Steps
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.found_range import RangeNeeds, in_found_range, octaves_of
 from modicum.statistics.persons import WIDER, WIDER_IF_FOUND, in_found_limit, in_values
-from modicum.summaries.base import Columns, Read
+from modicum.summaries.base import MOST_COLUMNS, Columns, Read
 from modicum.summaries.sizes import OctaveSummary
-from modicum.summaries.vectors import MOST_COLUMNS
 
 LARGEST_DENOMINATOR = 10**9
 MOST_QUANTILES = 1000
@@ -125,8 +126,7 @@ class PooledWay(NamedTuple):
     least: int = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Row(Generic[Chosen, R_co]):
+class Row(NamedTuple, Generic[Chosen, R_co]):
     """One way to answer one statistic; a statistic's first row is its default ``method``.
 
     ``options`` are those to audit and test, the default first; ``proof`` is a page in
@@ -258,8 +258,7 @@ class Row(Generic[Chosen, R_co]):
         return in_found_limit(lambda each: self.begin(place, lattice, each, options), event)
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """What the plan of a statistic declares.
 
     A plan releases the statistic of synthetic ``data``. ``truth``, the answer without privacy, and
@@ -285,7 +284,7 @@ class Planned:
     data: Literal["column", "nothing", "vectors", "moments", "regression"] = "column"
     n: int | None = None
     rows_help: bool = True
-    shown: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str] = MappingProxyType({})
     sampled: bool = False
     meaning: str | None = None
     note: str = ""
@@ -293,8 +292,7 @@ class Planned:
     slow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NamedTuple):
     """What a chapter declares at its end, and all else is made of: one for each of its questions.
 
     The name of the ``question``, the public function, is the statistic's. ``example`` is a doctest
@@ -309,7 +307,7 @@ class Declaration:
     rows: tuple[Row[Any, Any], ...]
     example: str = ""
     command: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = MappingProxyType({})
     tail: bool = False
     plan: Planned | None = None
     error_model: tuple[type, ...] = ()
@@ -338,11 +336,24 @@ def in_chapter(chapter: str, name: str) -> Callable[..., Any]:
 
     So the way to answer rows does not load those for persons and groups.
     """
+    return _later(f"modicum.statistics.{chapter}", name)
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(f"modicum.statistics.{chapter}"), name)(*arguments)
+
+def in_paper(paper: str, name: str) -> Callable[..., Any]:
+    """A function of a paper's algorithms, which are imported when it is first called."""
+    return _later(f"modicum.papers.{paper}", name)
+
+
+def _later(module: str, name: str) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        loaded = sys.modules.get(module) or import_module(module)
+        return getattr(loaded, name)(*arguments, **named)
 
     return call
+
+
+weighted: Callable[..., Query[Release]] = in_chapter("pairs", "weighted")
+WEIGHTS_HELP: Mapping[str, str] = MappingProxyType({"weights": "column of weights, of any scale"})
 
 
 def find_statistic(name: str) -> Declaration:

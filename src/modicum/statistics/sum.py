@@ -60,7 +60,6 @@ from modicum.statistics.outside import (
     home_of,
     mean_size,
 )
-from modicum.statistics.pairs import WEIGHTS_HELP, weighted
 from modicum.statistics.pooled_sums import (
     FEWEST,
     GroupSumErrorModel,
@@ -142,7 +141,7 @@ def sum(
     options = ClusterOption(clusters)
     if weights is not None:
         chosen = {"method": method, "clusters": clusters}
-        return weighted("sum", column, weights, lattice, cost, **chosen)
+        return spec.weighted("sum", column, weights, lattice, cost, **chosen)
     return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
 
@@ -479,7 +478,7 @@ STATISTICS = (
         SUMS,
         spec.shows_between("sum", "within=(-1e9, 1e9), ", 1.9e8, 2.1e8),
         command="people.parquet income --within=0,1e9 --epsilon 1",
-        options={**CLUSTERS_HELP, **WEIGHTS_HELP},
+        options={**CLUSTERS_HELP, **spec.WEIGHTS_HELP},
         tail=True,
         plan=spec.Planned(
             "a sum",

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +55,14 @@ def index_in_words(index: float) -> str:
     return f"index {index:.1f}{bound}"
 
 
-class Evidence(Protocol):
+class Evidence(Hashable, Protocol):
     """What was released of the records within a drawn radius."""
 
     def fits(self, tail: float, number: float, radius: float) -> bool:
         """Whether a tail of an index explains it, with at most ``number`` beyond the radius."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankEvidence:
+class RankEvidence(NamedTuple):
     """About so many ``records`` are further away than the distance ``beyond``."""
 
     records: float
@@ -75,8 +73,7 @@ class RankEvidence:
         return self.records * math.pow(self.beyond / radius, tail) <= number
 
 
-@dataclass(frozen=True, slots=True)
-class PowerEvidence:
+class PowerEvidence(NamedTuple):
     """The mean power of the distances of ``records`` is at least ``share`` of a bound's.
 
     The distances, clipped to the ``bound``, have the power 1 or 2, the ``order``.
@@ -109,8 +106,7 @@ class PowerEvidence:
         return power >= self.share
 
 
-@dataclass(frozen=True, slots=True)
-class RadiusLaw:
+class RadiusLaw(NamedTuple):
     """The law of the number F of records beyond a drawn ``radius``: η F for a tail of any index."""
 
     radius: float
@@ -132,21 +128,24 @@ class RadiusLaw:
 
         It is too large with a probability of at most alpha, if the data fall off like a power.
         """
-        found = [self._least(each, alpha) for each in evidence]
+        found = [_least(self, each, alpha) for each in evidence]
         return max(found, default=None)
 
-    def _least(self, evidence: Evidence, alpha: float) -> float:
-        def fits(place: int) -> bool:
-            tail = _TWENTIETHS[place] / 20
-            return evidence.fits(tail, self.at_most(tail, alpha), self.radius)
 
-        low, high = -1, len(_TWENTIETHS) - 1
-        if not fits(high):
-            return USUAL  # the tail is lighter than that
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if fits(middle) else (middle, high)
-        return _TWENTIETHS[high] / 20
+# A status and an interval ask the same of released numbers.
+@functools.lru_cache(maxsize=64)
+def _least(law: RadiusLaw, evidence: Evidence, alpha: float) -> float:
+    def fits(place: int) -> bool:
+        tail = _TWENTIETHS[place] / 20
+        return evidence.fits(tail, law.at_most(tail, alpha), law.radius)
+
+    low, high = -1, len(_TWENTIETHS) - 1
+    if not fits(high):
+        return USUAL  # the tail is lighter than that
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return _TWENTIETHS[high] / 20
 
 
 @functools.lru_cache(maxsize=4096)

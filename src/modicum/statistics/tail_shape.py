@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
 _LIGHTEST = 0.02  # tail weight of data that end, for which it may be anything below
@@ -19,8 +20,7 @@ _CLEAR, _BLURRED = 0.2, 0.3  # shares outside the inner radius, with which it is
 _STEPS = 60  # of a bisection and of a fixed point
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
+class Ranks(NamedTuple):
     """Fractions of the data outside an outer and an inner radius, targets of the shape step."""
 
     inner: float
@@ -113,7 +113,9 @@ class TailShape:
         """
         records = most = self.ranks.outer * self.expected
         for _ in range(_STEPS):
-            records = min(most, (records + strength / self.index(records)) / 2)
+            before, records = records, min(most, (records + strength / self.index(records)) / 2)
+            if records == before:  # and would be from here on
+                break
         return records
 
     def widening(self, strength: float) -> float:

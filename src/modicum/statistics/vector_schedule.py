@@ -15,7 +15,7 @@ from fractions import Fraction
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.split import BudgetSplit
-from modicum.summaries.vectors import MOST_COLUMNS
+from modicum.summaries.base import MOST_COLUMNS
 
 TURN = Fraction(5, 4)
 """Where a budget of (ε, δ) is better spent as ρ, see :class:`~modicum.runtime.query.Query`.

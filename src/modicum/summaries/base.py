@@ -464,6 +464,10 @@ def quantised(quantiser: Quantiser, x: NDArray[np.float64]) -> list[Integers]:
     ]
 
 
+MOST_COLUMNS = 1 << 16
+"""Components of a vector."""
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Several columns, whose rows a reduction reads as float64 matrices of shape (m, d).

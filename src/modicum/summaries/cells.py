@@ -5,7 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
+from operator import lt
 from typing import ClassVar
 
 import numpy as np
@@ -44,8 +46,8 @@ class Cells(Reduction["CellSummary"]):
     edges: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        steps = zip(self.edges, self.edges[1:], strict=False)
-        if not self.edges or self.edges[0] < 0 or any(a >= b for a, b in steps):
+        rise = map(lt, self.edges, self.edges[1:])
+        if not self.edges or self.edges[0] < 0 or not all(rise):
             raise InvalidArgument(
                 f"edges must increase from at least 0, got {as_given(self.edges)}"
             )
@@ -145,17 +147,22 @@ def _known(cells: int | None, t: int) -> int:
     return cells
 
 
+@lru_cache(maxsize=64)
+def _bounds_of(asked: Cells, least: int, most: int) -> Integers:
+    """Cell i holds the q with bounds[i-1] <= q < bounds[i].
+
+    Those beyond the range are moved to its ends, which moves no record.
+    """
+    edges = np.array(asked.edges, dtype=np.int64)
+    bounds: Integers = asked.centre + np.concatenate([-edges[::-1], edges + 1])
+    return np.clip(bounds, least, most)
+
+
 class _CellsPass(Accumulator[CellSummary]):
     def __init__(self, asked: Cells, quantiser: Quantiser) -> None:
         self._asked = asked
         self._quantiser = quantiser
-        least, most = quantiser.first, quantiser.last + 1
-        left = [asked.centre - edge for edge in reversed(asked.edges)]
-        right = [asked.centre + edge + 1 for edge in asked.edges]
-        # Cell i holds the q with bounds[i-1] <= q < bounds[i]; those beyond the range are moved to
-        # its ends, which moves no record.
-        bounds = [min(max(bound, least), most) for bound in left + right]
-        self._bounds = np.array(bounds, dtype=np.int64)
+        self._bounds = bounds = _bounds_of(asked, quantiser.first, quantiser.last + 1)
         # Counts, and sums in two limbs: each grows by at most 2^26 a record.
         self._tallies = np.zeros((3, len(bounds) + 1), dtype=np.int64)
         # A block costs as much as its sort and a few steps for each cell.
@@ -188,7 +195,7 @@ class _CellsPass(Accumulator[CellSummary]):
         if self._waiting:
             self._tally()
         counts, high, low = self._tallies.tolist()
-        sums = tuple((a << LIMB) + b for a, b in zip(high, low, strict=True))
+        sums = tuple([(a << LIMB) + b for a, b in zip(high, low, strict=True)])
         asked, ends = self._asked, (self._quantiser.first, self._quantiser.last)
         return CellSummary(asked.centre, asked.edges, *ends, tuple(counts), sums)
 

@@ -272,13 +272,18 @@ class TrimPoints(RankReduction["TrimSummary"]):
         >>> TrimPoints(Fraction(1, 10), 5).points(99), TrimPoints(Fraction(0), 5).points(99)
         ((9, 90), (0, 99))
         """
-        lower = count * self.share.numerator // self.share.denominator
+        lower = trimmed_of(self.share, count)
         return lower, count - lower
 
     def window(self, side: int, count: int) -> tuple[int, int]:
         """Return positions from, to (exclusive) around the lower (0) or the upper point (1)."""
         point = self.points(count)[side]
         return max(0, point - self.reach), min(count, point + self.reach)
+
+
+def trimmed_of(share: Fraction, count: int) -> int:
+    """Return how many of ``count`` records are trimmed on a side."""
+    return count * share.numerator // share.denominator
 
 
 class _TrimSearch(RankSearch["TrimSummary"]):
@@ -358,7 +363,7 @@ class TrimSummary(Summary):
 
     def trimmed(self, count: int) -> int:
         """Number of records below the lower trim point of ``count`` records."""
-        return TrimPoints(self.share, self.reach).points(count)[0]
+        return trimmed_of(self.share, count)
 
     def mirrored(self) -> TrimSummary:
         """Return the summary of the negated records."""

@@ -21,12 +21,10 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import AdditiveSummary, Integers, Reduction, Rows
+from modicum.summaries.base import MOST_COLUMNS, AdditiveSummary, Integers, Reduction, Rows
 
 BOUND = 1 << 26
 """Norm to which rows are clipped, in units: its square, and any smaller one, is exact."""
-
-MOST_COLUMNS = 1 << 16
 
 _FINEST = 2.0**-900  # gains by a lattice step then are finite
 _SURELY = 1 - 2.0**-20  # more than what rounding adds to a sum of 2^16 positive numbers

@@ -160,7 +160,7 @@ class CellDraws:
                 measured = yield from self._measured(cells, rest, size)
                 received = (sum(measured[0].values),)
             else:
-                received = yield replace(step, records=step.records * self.records)
+                received = yield step._replace(records=step.records * self.records)
 
     def _measured(
         self, cells: Sequence[int], event: Event, size: int
