@@ -26,8 +26,8 @@ from modicum.statistics.tail_index import (
     assumed_index,
     index_in_words,
     law_of_outside,
+    most_of,
     surely_enough,
-    upper_quantile,
 )
 from modicum.status import OK, Status, bounds_in_steps, unseen
 
@@ -278,18 +278,25 @@ class Outside:
         law = RadiusLaw(radius, self.eta, self.power, self.selection, self.per_octave)
         return law.least_index(evidence, alpha)
 
+    def _index(self, tail: float) -> float:
+        """Index of the records outside: two thirds of the one that was seen, if that is more."""
+        between, shaped = _STEEPEST
+        steep = max(min((self.index() or 0.0) * 2 / 3, between), min(self.falling * 2 / 3, shaped))
+        return min(max(tail, math.floor(steep * 4) / 4), _LARGEST_INDEX)
+
     def distribution(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.
 
         If two thirds of the index that was seen are more than ``tail``, they take its place.
         Returned are numbers and probabilities.
         """
-        between, shaped = _STEEPEST
-        steep = max(min((self.index() or 0.0) * 2 / 3, between), min(self.falling * 2 / 3, shaped))
-        tail = max(tail, math.floor(steep * 4) / 4)
-        return law_of_outside(
-            self.power, min(tail, _LARGEST_INDEX), self.selection, self.per_octave
-        )
+        return law_of_outside(self.power, self._index(tail), self.selection, self.per_octave)
+
+    def _beyond(self, tail: float, distance: float, side: int) -> float:
+        """Number of the records beyond a distance on a side for one that scores 1 at the radius."""
+        radius = self.radii[side]
+        share = math.pow(min(radius / distance, 1.0), tail) if radius else 1.0
+        return share / self.eta
 
     def beyond(self, tail: float, distance: float, side: int) -> tuple[Floats, Floats]:
         """Distribution of the records beyond a distance on a side, for a tail of index ``tail``.
@@ -298,15 +305,13 @@ class Outside:
         it. With a radius of 0 nothing is known of them: all of them. Returned are numbers and
         probabilities.
         """
-        radius = self.radii[side]
         numbers, probabilities = self.distribution(tail)
-        share = math.pow(min(radius / distance, 1.0), tail) if radius else 1.0
-        return share / self.eta * numbers, probabilities
+        return self._beyond(tail, distance, side) * numbers, probabilities
 
     def quantile(self, alpha: float, tail: float, distance: float, side: int) -> float:
         """More records than this are beyond a distance with a probability of at most alpha."""
-        numbers, probabilities = self.beyond(tail, distance, side)
-        return upper_quantile(numbers, probabilities, alpha)
+        most = most_of(self.power, self._index(tail), self.selection, self.per_octave, alpha)
+        return self._beyond(tail, distance, side) * most
 
     def reach(
         self, alpha: float, tail: float, distance: float, side: int, noise: NoisyTerm
