@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from modicum.charging import fitted
+from modicum import charging, errors, guard, release, signature
 from modicum.curator import Curator, R, Table
-from modicum.errors import InvalidArgument, WrongCall
 from modicum.exact.entropy import SYSTEM
-from modicum.guard import recorded
 from modicum.privacy.unit import Unit, checked_unit
-from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.signature import asked, dressed, example_of, released_as
-from modicum.sources.base import make_view, open_source, open_view
-from modicum.sources.persons import TableReader, check_unit
+from modicum.sources import base, persons
 from modicum.sources.reader import check_column, read_as
 from modicum.statistics.spec import Declaration
 
@@ -33,20 +28,20 @@ def answered(
 
     ``account`` says which budget counts what it costs.
     """
-    source = open_source(table)
+    source = base.open_source(table)
     if where is not None:
-        source = open_view(source, make_view(where), unit)
+        source = base.open_view(source, base.make_view(where), unit)
     check_column(source, query.place, query.lattice)
-    query = fitted(query, source, query.budget.kind, unit)
-    check_unit(source, unit)
-    reader = TableReader(source, unit, [read_as(source, query.place, query.lattice)])
+    query = charging.fitted(query, source, query.budget.kind, unit)
+    persons.check_unit(source, unit)
+    reader = persons.TableReader(source, unit, [read_as(source, query.place, query.lattice)])
     runs = run({"answer": query}, reader, unit=unit, charge=lambda: None, entropy=SYSTEM)
-    return recorded(query, runs["answer"], source, unit, account, SYSTEM)
+    return guard.recorded(query, runs["answer"], source, unit, account, SYSTEM)
 
 
-def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
+def function_of_a_table(statistic: Declaration) -> Callable[..., release.Record]:
     """Turn a query function into a function of a table with the same arguments, and more."""
-    question: Callable[..., Query[Record]] = statistic.question
+    question: Callable[..., Query[release.Record]] = statistic.question
 
     def function(
         table: Table = _NONE,
@@ -57,22 +52,26 @@ def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
         account: str | None = None,
         key: str | None = None,
         **kwargs: Any,
-    ) -> Record:
+    ) -> release.Record:
         if table is _NONE:
-            such = example_of(question, "table, ", ())
-            raise WrongCall(f"{statistic.name}() needs the table first, such as {such}")
+            such = signature.example_of(question, "table, ", ())
+            raise errors.WrongCall(f"{statistic.name}() needs the table first, such as {such}")
         if ledger is not None:
             curator = Curator(table, unit=unit, ledger=ledger, account=account)
             curator = curator if key is None else curator.idempotent(key)
             curator = curator if where is None else curator.where(where)
-            return curator.run(asked(question, "table, ", args, kwargs))
+            return curator.run(signature.asked(question, "table, ", args, kwargs))
         if account is not None or key is not None:
-            raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
-        query, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
+            raise errors.InvalidArgument("account= and key= need ledger=, the URL of a ledger")
+        query, person = signature.asked(question, "table, ", args, kwargs), checked_unit(unit)
         return answered(query, table, person, "not counted against any budget", where)
 
     function.__module__ = "modicum.one_shot"
-    derived: Callable[..., Record] = dressed(
-        function, question, owner=None, returns=released_as(question), example=statistic.example
+    derived: Callable[..., release.Record] = signature.dressed(
+        function,
+        question,
+        owner=None,
+        returns=signature.released_as(question),
+        example=statistic.example,
     )
     return derived

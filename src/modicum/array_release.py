@@ -15,13 +15,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from modicum import errors, release
 from modicum.confidence import LEVELS, ErrorModel, Tail, assumed_tail, check_confidence
-from modicum.errors import InvalidArgument, as_given
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.publishing.answers import DRAWS, AnswerRows, no_arithmetic, sealed
 from modicum.publishing.native import native_table
-from modicum.release import Estimate, Record, check_sample, chosen_interval
 from modicum.status import Status
 
 _SHOWN = 30  # components or groups on the summary
@@ -104,7 +103,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayEstimate(Estimate["ArrayRelease"]):
+class ArrayEstimate(release.Estimate["ArrayRelease"]):
     """What an estimator of several numbers returns.
 
     ``values`` are the components in C order; the number of ``axes`` is the number of dimensions.
@@ -133,7 +132,7 @@ class ArrayEstimate(Estimate["ArrayRelease"]):
 @no_arithmetic("values is the array of its numbers")
 @sealed
 @dataclass(frozen=True, slots=True)
-class ArrayRelease(Record):
+class ArrayRelease(release.Record):
     """Several numbers that were released together, each with a public label.
 
     It is a sequence of floats with labels: ``len``, iteration, indexing and ``numpy.asarray``
@@ -201,7 +200,7 @@ class ArrayRelease(Record):
         except IndexError:
             raise IndexError(
                 f"numbers are taken by their places, as of an array of shape {self.shape}, got "
-                f"{as_given(index)}; labels has what each is of"
+                f"{errors.as_given(index)}; labels has what each is of"
             ) from None
         return float(found) if isinstance(found, np.float64) else found
 
@@ -269,10 +268,10 @@ class ArrayRelease(Record):
         True
         """
         check_confidence(level, tail)
-        check_sample(self)
+        release.check_sample(self)
         find = getattr(self.error_model, "population_intervals", None)
         if not self.population or find is None:
-            raise InvalidArgument(
+            raise errors.InvalidArgument(
                 f"this {self.statistic} has no intervals for a population, which "
                 "linear_regression draws if it is asked for with population=True; interval() is "
                 "for the data at hand"
@@ -399,7 +398,7 @@ class ArrayRelease(Record):
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
     ) -> dict[str, object]:
         several = {"interval_simultaneous": len(self.numbers) > 1}
-        return Record.terms(self, level, tail, population=population) | several
+        return release.Record.terms(self, level, tail, population=population) | several
 
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
@@ -493,7 +492,7 @@ class ArrayRelease(Record):
         dict of str to list
             A column of each kind of label, ``value``, ``lower`` and ``upper``.
         """
-        lower, upper = chosen_interval(self, level, tail, population=population)
+        lower, upper = release.chosen_interval(self, level, tail, population=population)
         columns: dict[str, list[Any]] = {}
         places = list(product(*(range(size) for size in self.shape)))
         for number, axis in enumerate(self.axes):
@@ -512,7 +511,9 @@ class ArrayRelease(Record):
 
     def _shaped(self, numbers: Floats) -> Floats:
         if numbers.size != prod(self.shape):
-            raise InvalidArgument(f"{numbers.size} numbers do not fill the shape {self.shape}")
+            raise errors.InvalidArgument(
+                f"{numbers.size} numbers do not fill the shape {self.shape}"
+            )
         shaped = np.array(numbers, dtype=np.float64).reshape(self.shape)
         shaped.flags.writeable = False
         return shaped

@@ -17,8 +17,7 @@ from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
 from modicum.runtime.query import Query
-from modicum.sources.base import Source
-from modicum.sources.reader import width_of
+from modicum.sources import base, reader
 from modicum.summaries.base import Columns
 
 if TYPE_CHECKING:
@@ -215,7 +214,7 @@ def cost_of(queries: Iterable[object], kind: Kind) -> Budget:
     return total([_checked(query).event for query in queries], kind)
 
 
-def fitted(query: Query[R], source: Source, kind: Kind, unit: Unit) -> Query[R]:
+def fitted(query: Query[R], source: base.Source, kind: Kind, unit: Unit) -> Query[R]:
     """A query as it is answered from a source for a unit, and charged to a kind of budget.
 
     A budget that cannot be spent is refused.
@@ -223,7 +222,7 @@ def fitted(query: Query[R], source: Source, kind: Kind, unit: Unit) -> Query[R]:
     query = _checked(query).for_unit(unit)
     if not isinstance(query.place, Columns):
         return query
-    return query.of_width(width_of(source, query.place), kind)
+    return query.of_width(reader.width_of(source, query.place), kind)
 
 
 def _checked(query: object) -> Query[Any]:

@@ -9,28 +9,25 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
+from modicum import methods, release
 from modicum.charging import Charged, accountant_for, cost_of, fitted
 from modicum.errors import InvalidArgument, WrongCall, as_given, no_attribute, says_how
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.guard import Guard
-from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
 from modicum.privacy.unit import Unit
 from modicum.publishing.html import bar, card, facts, paragraph, table
-from modicum.release import Record
 from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.sources.base import make_view, open_source
-from modicum.sources.persons import TableReader, check_unit
-from modicum.sources.reader import read_as
+from modicum.sources import base, persons, reader
 from modicum.tables.whole_table import WholeTable
 
 if TYPE_CHECKING:
     from modicum.group_by import GroupBy
     from modicum.privacy.ledger.book import Ledger
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=release.Record)
 _ELSEWHERE = {
     **dict.fromkeys(("head", "iloc", "loc", "sample", "tail", "values"), "no row is ever shown"),
     "columns": "describe() tells what they hold",
@@ -44,7 +41,7 @@ _SHOWN = 30  # charges in a notebook
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-class Curator(Statistics, WholeTable):
+class Curator(methods.Statistics, WholeTable):
     """Guards one data set with one budget.
 
     Parameters
@@ -100,8 +97,8 @@ class Curator(Statistics, WholeTable):
         entropy: Entropy | None = None,
     ) -> None:
         accountant, protects = accountant_for(unit, budget, ledger, account)
-        source = open_source(table)
-        check_unit(source, protects)
+        source = base.open_source(table)
+        persons.check_unit(source, protects)
         chosen = entropy if entropy is not None else SYSTEM
         self._guard = Guard(source, protects, accountant, chosen, threading.Lock(), os.getpid())
 
@@ -240,7 +237,7 @@ class Curator(Statistics, WholeTable):
         >>> 1900 < adults.count(epsilon=1).value < 2100, curator.remaining
         (True, pure('1'))
         """
-        return self._with(self._guard.viewing(make_view(condition)))
+        return self._with(self._guard.viewing(base.make_view(condition)))
 
     @says_how("with_columns(bmi='weight / height ** 2')")
     def with_columns(self, **columns: str) -> Curator:
@@ -275,7 +272,7 @@ class Curator(Statistics, WholeTable):
         """
         if not columns:
             raise InvalidArgument("with_columns() needs a column, such as bmi='kg / m ** 2'")
-        return self._with(self._guard.viewing(make_view(None, tuple(columns.items()))))
+        return self._with(self._guard.viewing(base.make_view(None, tuple(columns.items()))))
 
     def _with(self, guard: Guard) -> Curator:
         curator = object.__new__(Curator)
@@ -350,8 +347,8 @@ class Curator(Statistics, WholeTable):
             done: Mapping[str, R] | None = pending.done
             if done is not None:
                 return Releases(done, cost)
-            places = [read_as(source, each.place, each.lattice) for each in queries.values()]
-            rows = TableReader(source, unit, places)
+            places = [reader.read_as(source, each.place, each.lattice) for each in queries.values()]
+            rows = persons.TableReader(source, unit, places)
             runs = run(queries, rows, unit=unit, charge=pending.charge, entropy=guard.entropy)
             releases = {
                 name: guard.released(queries[name], live, unit, pending)

@@ -16,14 +16,13 @@ from typing import Any
 
 from modicum.confidence import Tail, check_confidence
 from modicum.errors import InvalidArgument
-from modicum.publishing.answers import no_arithmetic, sealed
+from modicum.publishing import answers, text
 from modicum.publishing.html import card, facts, interval, number
-from modicum.publishing.text import note_text
 from modicum.release import Interval, Release, check_sample, law_of
 
 
-@no_arithmetic("float(difference) is the number")
-@sealed
+@answers.no_arithmetic("float(difference) is the number")
+@answers.sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference:
     """The answer of one group less that of another.
@@ -153,7 +152,7 @@ class Difference:
         return self.first, self.second
 
     def __str__(self) -> str:
-        said = (note_text(f"  {name:15}", words) for name, words in self._said())
+        said = (text.note_text(f"  {name:15}", words) for name, words in self._said())
         return "\n".join([self._heading, *said])
 
     @property

@@ -14,8 +14,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
 
-from modicum.charging import cost_of, query_text
-from modicum.errors import InvalidArgument, as_given
+from modicum import charging, errors, release
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.guard import Guard
@@ -24,22 +23,12 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP, Event, check_size
 from modicum.privacy.unit import Unit
 from modicum.publishing.plain import plain
-from modicum.release import TranscriptEntry
 from modicum.releases import Releases
 from modicum.runtime.pools import before_groups, in_pool, share_among
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, LiveRun, row_costs, run, run_before, run_groups
 from modicum.runtime.steps import Steps
-from modicum.sources.groups import (
-    GroupReader,
-    GroupsTogether,
-    PersonGroups,
-    PersonsTogether,
-    check_groups,
-    count_keys,
-    reader_of_groups,
-    reader_of_sizes,
-)
+from modicum.sources import groups
 from modicum.sources.reader import RemoteSource, read_as
 from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
@@ -58,10 +47,12 @@ def group_by(
     """Make the groups of :meth:`Curator.group_by`; keys are drawn at once, if none are given."""
     given: object = pooled
     if not (isinstance(given, bool) or (isinstance(given, str) and given == "auto")):
-        raise InvalidArgument(f'pooled must be True, False or "auto", got {as_given(pooled)}')
+        raise errors.InvalidArgument(
+            f'pooled must be True, False or "auto", got {errors.as_given(pooled)}'
+        )
     for name in by:
         if not isinstance(name, str):
-            raise InvalidArgument(
+            raise errors.InvalidArgument(
                 f"by must be a column name, got {type(name).__name__}: several columns are "
                 "group_by('region', 'sex', keys=...)"
             )
@@ -72,13 +63,13 @@ def group_by(
         )
     columns = guard.source.joined or tuple(by)
     if (keys is None) == (key_budget is None):
-        raise InvalidArgument(
+        raise errors.InvalidArgument(
             "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
             "which they are drawn"
         )
-    kinds = check_groups(guard.source, guard.unit, columns, max_groups)
+    kinds = groups.check_groups(guard.source, guard.unit, columns, max_groups)
     unit = guard.unit if max_groups is None else guard.unit.in_groups(max_groups)
-    selection: TranscriptEntry | None = None
+    selection: release.TranscriptEntry | None = None
     if keys is not None:
         chosen = checked_keys(keys, columns, kinds)
     else:
@@ -93,7 +84,7 @@ def group_by(
     return GroupBy(answers.named, chosen, selection, answers.answer)
 
 
-def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bool) -> int | None:
+def _pools(guard: Guard, unit: Unit, number: int, pooled: Pooled, *, bounded: bool) -> int | None:
     """By what the least number of groups that share what is alike is multiplied: a public rule.
 
     ``None``: none do.
@@ -103,10 +94,10 @@ def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bo
         why = "max_groups= drops rows of persons: leave it out, as means, sums and counts need none"
     elif isinstance(guard.source, RemoteSource):
         why = "the rows stay on a cluster"
-    elif groups < 2:
+    elif number < 2:
         why = "there is one group"
     if pooled is True and why:
-        raise InvalidArgument(f"pooled=True cannot be done where {why}")
+        raise errors.InvalidArgument(f"pooled=True cannot be done where {why}")
     # A person in k groups has a k-th of the cost for each of their records together, if these are
     # no one vector.
     if why or pooled is False:
@@ -114,7 +105,7 @@ def _pools(guard: Guard, unit: Unit, groups: int, pooled: Pooled, *, bounded: bo
     return 0 if pooled is True else (1 if unit.whole else unit.groups)
 
 
-def _draw_keys(guard: Guard, by: str, event: ApproxDP, unit: Unit) -> TranscriptEntry:
+def _draw_keys(guard: Guard, by: str, event: ApproxDP, unit: Unit) -> release.TranscriptEntry:
     """Charge for the keys of a column, and draw them [groups.12].
 
     Where nobody says in how many groups a person counts, it is one: a threshold for k of them is
@@ -123,17 +114,19 @@ def _draw_keys(guard: Guard, by: str, event: ApproxDP, unit: Unit) -> Transcript
     key = None if guard.key is None else f"{guard.key} (keys of {by})"
     told = {**guard.told, "keys_of": by, "event": repr(event)}
     cost = event.cost(guard.kind)
-    with guard.pending(cost, query_text({}, unit, **told), key) as pending:
-        done: TranscriptEntry | None = pending.done
+    with guard.pending(cost, charging.query_text({}, unit, **told), key) as pending:
+        done: release.TranscriptEntry | None = pending.done
         if done is not None:
             return done
-        counts = count_keys(guard.source, unit, by, guard.entropy)
+        counts = groups.count_keys(guard.source, unit, by, guard.entropy)
         pending.charge()
         row = unit.per_row(event)
         mechanism = KeySelection(counts, row.epsilon, row.delta)
         parameters = {name: plain(value) for name, value in mechanism.public().items()}
         drawn = mechanism.sample(guard.entropy)
-        return pending.commit(TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event))
+        return pending.commit(
+            release.TranscriptEntry("keys", "KeySelection", parameters, drawn, "", event)
+        )
 
 
 def found_groups(
@@ -146,7 +139,7 @@ def found_groups(
     charge: Callable[[], None],
 ) -> Before:
     """Charge, and find in how many groups a person may count, with a part of an event."""
-    reader = reader_of_sizes(guard.source, unit, by, keys)
+    reader = groups.reader_of_sizes(guard.source, unit, by, keys)
     return run_before(steps, event, reader, charge=charge, entropy=guard.entropy)
 
 
@@ -165,7 +158,7 @@ class _Answers:
     guard: Guard
     by: str
     keys: tuple[Hashable, ...]
-    selection: TranscriptEntry | None
+    selection: release.TranscriptEntry | None
     unit: Unit
     find: bool
     together: int | None
@@ -180,7 +173,7 @@ class _Answers:
         queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
         with _uncollected():
             answers = self._answers(queries)
-        return Releases(answers, cost_of(queries.values(), self.guard.kind))
+        return Releases(answers, charging.cost_of(queries.values(), self.guard.kind))
 
     def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
         guard, unit, found = self.guard, self.unit, None
@@ -253,11 +246,11 @@ class _Answers:
     ) -> dict[str, list[LiveRun]]:
         """Charge, and answer queries, some of which are ``shared``; return runs of all groups."""
         columns = [read_as(self.guard.source, q.column, q.lattice) for q in queries.values()]
-        reader = reader_of_groups(self.guard.source, unit, self.by, self.keys, columns)
+        reader = groups.reader_of_groups(self.guard.source, unit, self.by, self.keys, columns)
         pools = self._find_pools(shared, reader, unit, charge)
         of_groups = {name: in_pool(queries[name], live) for name, live in pools.items()}
         left = {name: live.left for name, live in pools.items()}
-        groups = run_groups(
+        ran = run_groups(
             {**queries, **of_groups},
             len(self.keys),
             reader,
@@ -266,7 +259,7 @@ class _Answers:
             entropy=self.guard.entropy,
             parts={**parts, **left},
         )
-        runs = {name: [each[name] for each in groups] for name in queries}
+        runs = {name: [each[name] for each in ran] for name in queries}
         for name, live in pools.items():
             share_among(runs[name], queries[name], live)
         return runs
@@ -274,7 +267,7 @@ class _Answers:
     def _find_pools(
         self,
         queries: Mapping[str, Query[Any]],
-        reader: GroupReader,
+        reader: groups.GroupReader,
         unit: Unit,
         charge: Callable[[], None],
     ) -> dict[str, LiveRun]:
@@ -286,12 +279,15 @@ class _Answers:
         if not queries:
             return {}
         first = {name: before_groups(each, len(self.keys)) for name, each in queries.items()}
-        together: PersonsTogether | GroupsTogether
+        together: groups.PersonsTogether | groups.GroupsTogether
         if unit.whole:
-            assert isinstance(reader, PersonGroups)
-            together = PersonsTogether(reader)
+            assert isinstance(reader, groups.PersonGroups)
+            together = groups.PersonsTogether(reader)
         else:
-            together, unit = GroupsTogether(reader), unit if unit.groups == 1 else Unit(unit.groups)
+            together, unit = (
+                groups.GroupsTogether(reader),
+                unit if unit.groups == 1 else Unit(unit.groups),
+            )
         return run(first, together, unit=unit, charge=charge, entropy=self.guard.entropy)
 
     def _find_groups(

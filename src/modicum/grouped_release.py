@@ -16,11 +16,10 @@ from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
 from modicum.plural import number_of
 from modicum.privacy.event import Event, with_labels
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.publishing import native, text
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
 from modicum.publishing.explanation import Explanation
-from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
-from modicum.publishing.text import note_text, view_line
 from modicum.release import (
     AT_HAND,
     POPULATION,
@@ -100,7 +99,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         keys = self._key_columns([key for key, *_ in rows], "key")
         places = enumerate((*names, "value", "lower", "upper", "usable"), start=1)
         columns = {name: [row[place] for row in rows] for place, name in places}
-        return native_table({**keys, **columns, **self._unshrunk()}, self.engine)
+        return native.native_table({**keys, **columns, **self._unshrunk()}, self.engine)
 
     def _unshrunk(self) -> dict[str, list[float]]:
         """The values as they were before they were shrunk, if any of them is."""
@@ -127,7 +126,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             upper,
             [self.releases[key].code for key in keys],
             self.terms(level, tail, population=population),
-            partial(native_table, engine=self.engine),
+            partial(native.native_table, engine=self.engine),
         )
 
     def terms(
@@ -197,7 +196,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"  keys     {keys}",
             *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
             *self._pooled_words(),
-            *(view_line(each, 9) for each in self._views()),
+            *(text.view_line(each, 9) for each in self._views()),
             f"  account  {self.account}",
         ]
         steps = {release.step_words for release in self.releases.values()} - {""}
@@ -209,7 +208,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         for status, keys_of in list(notes.items())[:_NOTES]:
             more = f" and {len(keys_of) - _NAMED} more" if len(keys_of) > _NAMED else ""
             words = f"{', '.join(keys_of[:_NAMED])}{more}: {status}"
-            lines.append(note_text("  note     ", words))
+            lines.append(text.note_text("  note     ", words))
         if len(notes) > _NOTES:
             lines.append(f"  and {len(notes) - _NOTES} other notes, each in its release's status")
         if not all(release.private for release in self.releases.values()):
@@ -227,7 +226,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
                 "shrunk towards that of all groups, and those before it are the column unshrunk of "
                 "frame()"
             }
-        return [note_text("  pooled   ", each) for each in sorted(words)]
+        return [text.note_text("  pooled   ", each) for each in sorted(words)]
 
     def _groups_found(self) -> list[int]:
         """In how many groups a person counts, if that was found: with all keys, or with these."""

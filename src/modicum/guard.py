@@ -13,17 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from modicum import errors, version
 from modicum.charging import Accountant, PendingCharge, cost_of, query_text
-from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun
-from modicum.sources.base import Source, open_view
-from modicum.sources.reader import check_column
-from modicum.version import VERSION
+from modicum.sources import base, reader
 
 if TYPE_CHECKING:
     from modicum.sources.view import View
@@ -39,7 +37,7 @@ class Guard:
     ask.
     """
 
-    source: Source
+    source: base.Source
     unit: Unit
     accountant: Accountant
     entropy: Entropy
@@ -58,7 +56,7 @@ class Guard:
 
     def viewing(self, view: View) -> Guard:
         """Return the same of a view of the table."""
-        return replace(self, source=open_view(self.source, view, self.unit))
+        return replace(self, source=base.open_view(self.source, view, self.unit))
 
     @property
     def told(self) -> dict[str, object]:
@@ -73,7 +71,7 @@ class Guard:
     def check_process(self) -> None:
         """Refuse a forked process."""
         if os.getpid() != self.process:
-            raise InvalidArgument(
+            raise errors.InvalidArgument(
                 "a Curator cannot be used in a forked process: its budget would be spent twice"
             )
 
@@ -90,11 +88,11 @@ class Guard:
     ) -> Iterator[PendingCharge]:
         """Check queries, and hold the lock while they are answered; yield the charge for all."""
         if not queries:
-            raise InvalidArgument("release() needs at least one query")
+            raise errors.InvalidArgument("release() needs at least one query")
         text = query_text(queries, unit, **self.told, **more)
         with self.pending(cost_of(queries.values(), self.kind), text, self.key) as pending:
             for query in queries.values():
-                check_column(self.source, query.place, query.lattice)
+                reader.check_column(self.source, query.place, query.lattice)
             yield pending
 
     def released(
@@ -112,7 +110,7 @@ class Guard:
 def recorded(
     query: Query[R],
     live: LiveRun,
-    source: Source,
+    source: base.Source,
     unit: Unit,
     account: str,
     entropy: Entropy,
@@ -137,6 +135,6 @@ def recorded(
         view=tuple(map(str, source.views)),
         account=account,
         private=entropy.secret,
-        version=VERSION,
+        version=version.VERSION,
     )
     return release

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from modicum.charging import Charged, PendingCharge, words_of_query
-from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError, as_given
+from modicum import charging, errors, serialise
 from modicum.privacy.budget import Budget
-from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.chain import Charge, checked_name
+from modicum.privacy.ledger import book, chain
 from modicum.privacy.unit import Unit, checked_unit
-from modicum.serialise import from_text, to_text
 
 T = TypeVar("T")
 
@@ -22,19 +19,22 @@ class LedgerAccountant:
     Its budget is all grants so far, and what was spent are all charges, of whatever process.
     """
 
-    def __init__(self, ledger: Ledger | str, account: str | None, unit: Unit | None) -> None:
+    def __init__(self, ledger: book.Ledger | str, account: str | None, unit: Unit | None) -> None:
         if account is None:
-            raise InvalidArgument("a ledger holds several accounts: name one with account=")
+            raise errors.InvalidArgument("a ledger holds several accounts: name one with account=")
         if isinstance(ledger, str):
-            ledger = Ledger(ledger)
-        if not isinstance(ledger, Ledger):
-            raise InvalidArgument(f"ledger must be a URL or a Ledger, got {type(ledger).__name__}")
+            ledger = book.Ledger(ledger)
+        if not isinstance(ledger, book.Ledger):
+            raise errors.InvalidArgument(
+                f"ledger must be a URL or a Ledger, got {type(ledger).__name__}"
+            )
         self._ledger = ledger
-        self._name = checked_name(account, "an account's name")
+        self._name = chain.checked_name(account, "an account's name")
         self.unit = self._ledger.account(self._name).unit
         if unit is not None and checked_unit(unit) != self.unit:
-            raise InvalidArgument(
-                f"account {self._name!r} protects {self.unit}, got unit={as_given(unit)}: costs "
+            raise errors.InvalidArgument(
+                f"account {self._name!r} protects {self.unit}, got unit={errors.as_given(unit)}: "
+                "costs "
                 "for different units do not add up"
             )
 
@@ -47,27 +47,27 @@ class LedgerAccountant:
         return self._ledger.account(self._name).spent
 
     @property
-    def charges(self) -> tuple[Charged, ...]:
+    def charges(self) -> tuple[charging.Charged, ...]:
         kind = self.budget.kind
         return tuple(
-            Charged(words_of_query(each.body), each.units.budget(kind))
+            charging.Charged(charging.words_of_query(each.body), each.units.budget(kind))
             for each in self._ledger.entries(self._name)
             if each.action == "charge"
         )
 
-    def pending(self, cost: Budget, query: str, key: str | None) -> PendingCharge:
+    def pending(self, cost: Budget, query: str, key: str | None) -> charging.PendingCharge:
         charged = None if key is None else self._ledger.find(self._name, key, query)
         if charged is None:
             state = self._ledger.account(self._name)
             if not cost <= state.remaining:
-                raise BudgetExceeded(
+                raise errors.BudgetExceeded(
                     f"this costs {cost}, but only {state.remaining} of {state.budget} is left in "
                     f"account {self._name!r}; nothing was charged"
                 )
         return _LedgerCharge(self._ledger, self._name, cost, query, key, charged)
 
     def checked_key(self, key: object) -> str:
-        return checked_name(key, "a key")
+        return chain.checked_name(key, "a key")
 
     def __str__(self) -> str:
         return f"account {self._name!r} of {self._ledger.url}"
@@ -75,17 +75,17 @@ class LedgerAccountant:
 
 @dataclass(slots=True)
 class _LedgerCharge:
-    ledger: Ledger
+    ledger: book.Ledger
     name: str
     cost: Budget
     query: str
     key: str | None
-    charged: Charge | None
+    charged: chain.Charge | None
 
     @property
     def done(self) -> Any:
         stored = None if self.charged is None else self.charged.release
-        return None if stored is None else from_text(stored)
+        return None if stored is None else serialise.from_text(stored)
 
     def charge(self) -> None:
         self.charged = self.ledger.charge(self.name, self.cost, request=self.query, key=self.key)
@@ -97,11 +97,11 @@ class _LedgerCharge:
 
     def commit(self, released: T) -> T:
         assert self.charged is not None
-        text = to_text(released)
+        text = serialise.to_text(released)
         try:
             kept = self.ledger.record(self.charged, text)
-        except LedgerError as error:
+        except errors.LedgerError as error:
             again = "" if self.key is None else f", ask again with the key {self.key!r}"
             raise type(error)(f"{error}; the charge stays{again}") from None
-        winner: T = released if kept == text else from_text(kept)
+        winner: T = released if kept == text else serialise.from_text(kept)
         return winner

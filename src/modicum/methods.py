@@ -12,10 +12,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from modicum import errors, signature
 from modicum import query as ask
-from modicum.errors import InvalidArgument
 from modicum.release import Record
-from modicum.signature import asked, dressed, released_as
 from modicum.statistics.contents import CHAPTERS
 
 ONE_COLUMN = (
@@ -43,21 +42,21 @@ def _method(home: type, name: str) -> Callable[..., Any]:
     For groups, a method of a query of several columns says why that cannot be answered.
     """
     question = getattr(ask, name)
-    owner, returns = "Curator", released_as(question)
+    owner, returns = "Curator", signature.released_as(question)
     if home is GroupStatistics:
         if next(iter(inspect.signature(question).parameters)) == "columns":
 
             def refused(_self: Any, *_: object, **__: object) -> Any:
-                raise InvalidArgument(ONE_COLUMN.format(name=name))
+                raise errors.InvalidArgument(ONE_COLUMN.format(name=name))
 
             refused.__doc__ = f"Refuse: groups are asked for one column each, not for a {name}."
             return refused
         owner, returns = "GroupBy", _of_groups(returns)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return self.run(asked(question, "", args, kwargs))
+        return self.run(signature.asked(question, "", args, kwargs))
 
-    derived: Callable[..., Any] = dressed(method, question, owner=owner, returns=returns)
+    derived: Callable[..., Any] = signature.dressed(method, question, owner=owner, returns=returns)
     return derived
 
 

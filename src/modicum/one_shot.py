@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from modicum.answering import function_of_a_table
-from modicum.errors import did_you_mean
-from modicum.statistics.contents import CHAPTERS
-from modicum.statistics.spec import find_statistic
+from modicum import answering, errors
+from modicum.statistics import contents, spec
 
 
 def __getattr__(name: str) -> Any:
-    if name not in CHAPTERS:
-        raise AttributeError(f"modicum.one_shot has no {name!r}{did_you_mean(name, CHAPTERS)}")
-    function = globals()[name] = function_of_a_table(find_statistic(name))
+    if name not in contents.CHAPTERS:
+        raise AttributeError(
+            f"modicum.one_shot has no {name!r}{errors.did_you_mean(name, contents.CHAPTERS)}"
+        )
+    function = globals()[name] = answering.function_of_a_table(spec.find_statistic(name))
     return function
 
 
 def __dir__() -> list[str]:
-    return list(CHAPTERS)
+    return list(contents.CHAPTERS)

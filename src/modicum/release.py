@@ -16,24 +16,16 @@ from numbers import Real
 from sys import float_info
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from modicum.confidence import (
-    LEVELS,
-    ErrorModel,
-    Tail,
-    assumed_tail,
-    check_confidence,
-    chosen_index,
-)
-from modicum.errors import InvalidArgument
+from modicum import confidence, errors
+from modicum.confidence import Tail
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.publishing import native, text
 from modicum.publishing.answers import AnswerRows, Publishable, no_arithmetic, sealed
 from modicum.publishing.explanation import Explanation
-from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
-from modicum.publishing.text import note_text, view_line
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
@@ -80,7 +72,7 @@ class Interval(NamedTuple):
         return self.upper / 2 - self.lower / 2
 
 
-class ScalarErrorModel(ErrorModel, Protocol):
+class ScalarErrorModel(confidence.ErrorModel, Protocol):
     """Released quantities from which intervals follow; one class a statistic."""
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -100,7 +92,7 @@ class Estimate(ABC, Generic[R_co]):
     """
 
     __slots__ = ()
-    error_model: ErrorModel
+    error_model: confidence.ErrorModel
     status: Status
     method: str | None = None
     lattice: Lattice | None = None
@@ -145,7 +137,7 @@ class ScalarEstimate(Estimate["Release"]):
 
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval as of a release."""
-        assumed = assumed_tail(self.error_model, level, tail)
+        assumed = confidence.assumed_tail(self.error_model, level, tail)
         return self.error_model.interval(level, assumed)
 
     def _release(self, **fields: Any) -> Release:
@@ -230,7 +222,7 @@ class Record(Publishable):
     status: str
     code: Code
     transcript: tuple[TranscriptEntry, ...]
-    error_model: ErrorModel
+    error_model: confidence.ErrorModel
     engine: str
     account: str
     private: bool
@@ -283,7 +275,7 @@ class Record(Publishable):
 
         It is a text; a notebook shows a table, with the mechanisms folded in.
         """
-        tails = (chosen_index(self.error_model, 0.95), None)
+        tails = (confidence.chosen_index(self.error_model, 0.95), None)
         assumed = dict.fromkeys(self.error_model.assumption(tail) for tail in tails)
         together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
         return Explanation.of_draws(self, self.transcript, together, assumed)
@@ -308,7 +300,7 @@ class Record(Publishable):
             f"  method         {self.method}{where}",
             f"  account        {self.account}",
         ]
-        lines[2:2] = [view_line(each, 15) for each in self.view]
+        lines[2:2] = [text.view_line(each, 15) for each in self.view]
         if self.groups_found is not None:
             lines.insert(2, f"  groups         {found_groups_words(self.groups_found)}")
         if self.limit is not None:
@@ -317,7 +309,7 @@ class Record(Publishable):
         if self.step_words:
             lines.insert(2, f"  step           {self.step_words}")
         if self.status != "ok":
-            lines.append(note_text("  note           ", self.status))
+            lines.append(text.note_text("  note           ", self.status))
         if not self.private:
             lines.append("  WARNING        test entropy, not private")
         return lines
@@ -355,7 +347,7 @@ class Record(Publishable):
         level, tail, population
             As for :meth:`publish`.
         """
-        assumed = assumed_tail(self.error_model, level, tail)
+        assumed = confidence.assumed_tail(self.error_model, level, tail)
         return {
             "statistic": self.statistic,
             "column": self.column,
@@ -375,7 +367,7 @@ class Record(Publishable):
 
     def _facts(self, schema: str, answer: Mapping[str, object]) -> dict[str, object]:
         """Return the record with its answer, the interval at 95 % included, as JSON types."""
-        tail = chosen_index(self.error_model, 0.95)
+        tail = confidence.chosen_index(self.error_model, 0.95)
         return {
             "schema": schema,
             "version": self.version,
@@ -437,7 +429,7 @@ class Release(Record):
     def __repr__(self) -> str:
         return f"Release({self.statistic} of {self._of()!r}, value={self.value!r}, {self.event})"
 
-    @LEVELS
+    @confidence.LEVELS
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
         """Interval for the statistic of the data at hand, from released quantities only.
 
@@ -473,8 +465,8 @@ class Release(Record):
         >>> age.interval(level=0.5).width < age.interval(level=0.99).width
         True
         """
-        check_confidence(level, tail)
-        assumed = assumed_tail(self.error_model, level, tail)
+        confidence.check_confidence(level, tail)
+        assumed = confidence.assumed_tail(self.error_model, level, tail)
         lower, upper = self.error_model.interval(level, assumed)
         most = float_info.max
         return Interval(*(min(max(end, -most), most) for end in (lower, upper)))
@@ -512,7 +504,7 @@ class Release(Record):
         >>> age.confidence_interval().width > age.interval().width
         True
         """
-        check_confidence(level, tail)
+        confidence.check_confidence(level, tail)
         check_sample(self)
         found: Interval | None = None
         if (law := law_of(self, 1 - level, tail, population=True)) is not None:
@@ -520,7 +512,7 @@ class Release(Record):
         elif drawn := getattr(self.error_model, "population_interval", None):
             found = drawn(level)
         if found is None:
-            raise InvalidArgument(
+            raise errors.InvalidArgument(
                 f"this {self.statistic} has no confidence interval for a population, which mean, "
                 "median and quantile draw if they are asked for with population=True; interval() "
                 "is for the data at hand"
@@ -570,7 +562,7 @@ class Release(Record):
             [upper],
             [self.code],
             terms,
-            functools.partial(native_table, engine=self.engine),
+            functools.partial(native.native_table, engine=self.engine),
         )
 
     def facts(self) -> dict[str, object]:
@@ -617,14 +609,14 @@ def chosen_interval(release: Any, level: float, tail: Tail, *, population: bool)
 def law_of(release: Release, alpha: float, tail: Tail, *, population: bool) -> Any:
     """Return the distribution of the errors of an answer, or ``None`` if it is not known."""
     make = getattr(release.error_model, "error_law", None)
-    assumed = assumed_tail(release.error_model, 1 - alpha, tail)
+    assumed = confidence.assumed_tail(release.error_model, 1 - alpha, tail)
     return make and make(alpha, assumed, population=population)
 
 
 def check_sample(release: Record) -> None:
     """Refuse a release whose records are no random sample."""
     if release.unit.rows > 1 or release.unit.whole:
-        raise InvalidArgument(
+        raise errors.InvalidArgument(
             f"the records of {release.unit} are not independent: a confidence interval is for a "
             "unit of one row, or of persons whose rows are combined"
         )

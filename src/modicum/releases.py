@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from modicum import errors, plural
 from modicum.confidence import Tail
-from modicum.errors import MissingKey, can_be_key
-from modicum.plural import number_of
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, spent_on
+from modicum.publishing import native, text
 from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
 from modicum.publishing.html import answer_cells, written_label
-from modicum.publishing.native import native_table
-from modicum.publishing.text import aligned
 
 R = TypeVar("R", bound=Publishable)
 _SHOWN = 30  # lines of the summary
@@ -54,8 +52,8 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
     cost: Budget
 
     def __getitem__(self, name: str) -> R:
-        if not can_be_key(name) or name not in self.releases:
-            raise MissingKey(name, self.releases)
+        if not errors.can_be_key(name) or name not in self.releases:
+            raise errors.MissingKey(name, self.releases)
         return self.releases[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -102,7 +100,7 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
         shared = common_terms(terms)
         shared.pop("interval_simultaneous", None)
         return AnswerRows(
-            number_of(len(self), "answer"),
+            plural.number_of(len(self), "answer"),
             {"name": names, "answer": words},
             values,
             lower,
@@ -110,7 +108,7 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
             codes,
             {**shared, "cost": str(self.cost), "cost_covers": "all answers together"}
             | {"interval_each": "each answer by itself"},
-            partial(native_table, engine=str(shared.get("engine", ""))),
+            partial(native.native_table, engine=str(shared.get("engine", ""))),
         )
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
@@ -127,7 +125,7 @@ class Releases(Mapping[str, R], Publishable, Generic[R]):
         return "\n".join(
             [
                 f"{answers.title}:",
-                *aligned([head, *rows], labels=2),
+                *text.aligned([head, *rows], labels=2),
                 *([f"  and {more} more: frame() has all"] if more > 0 else []),
                 f"  cost  {self.cost} for {answers.terms['unit']}, all answers together",
             ]

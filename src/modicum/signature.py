@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from modicum.errors import WrongCall, as_given, wrong_call
-from modicum.release import Record
+from modicum import errors, release
 from modicum.runtime.query import Query
 
 Q = TypeVar("Q", bound=Query[Any])
@@ -53,10 +52,10 @@ def asked(
         return question(*arguments, **named)
     except TypeError:
         show = partial(example_of, question, table, arguments)
-        wrong = wrong_call(question, arguments, named, _ELSEWHERE, show)
+        wrong = errors.wrong_call(question, arguments, named, _ELSEWHERE, show)
         if not wrong:
             raise
-    raise WrongCall(f"{question.__name__}() {wrong}")
+    raise errors.WrongCall(f"{question.__name__}() {wrong}")
 
 
 def example_of(question: Callable[..., Q], table: str, arguments: tuple[Any, ...]) -> str:
@@ -64,7 +63,7 @@ def example_of(question: Callable[..., Q], table: str, arguments: tuple[Any, ...
     name, known = question.__name__, inspect.signature(question).parameters
     first: object = ["age", "height"] if "columns" in known else "income"
     if arguments and isinstance(arguments[0], type(first)):
-        first = arguments[0] if as_given(arguments[0]) == repr(arguments[0]) else first
+        first = arguments[0] if errors.as_given(arguments[0]) == repr(arguments[0]) else first
     values = [repr(first)]
     if "target" in known:
         values.append("target='weight'")
@@ -77,7 +76,7 @@ def example_of(question: Callable[..., Q], table: str, arguments: tuple[Any, ...
     return f"{name}({table}{', '.join(values)}, epsilon=1)"
 
 
-def released_as(question: Callable[..., Query[Any]]) -> type[Record]:
+def released_as(question: Callable[..., Query[Any]]) -> type[release.Record]:
     """The type of release that answers a function's queries."""
     (released,) = get_args(get_type_hints(question)["return"])
     assert isinstance(released, type)

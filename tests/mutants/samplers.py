@@ -47,7 +47,7 @@ FAULTS = (
         "gaussian-no-rejection",
         "Every proposal for a Gaussian number is taken, so it is Laplace.",
         "exact/gaussian.py:discrete_gaussian",
-        "if exp_coin((abs(y) * td - n) ** 2, bottom, entropy):",
+        "if bernoulli.exp_coin((abs(y) * td - n) ** 2, bottom, entropy):",
         "if bottom:",
         "exact/test_gaussian.py",
     ),

@@ -13,13 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from modicum import errors, release
 from modicum.audit.report import Leak, Path
 from modicum.charging import fitted
-from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.privacy.event import Event
 from modicum.privacy.unit import Unit
-from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.replay import Run
 from modicum.runtime.run import Reader
@@ -31,7 +30,7 @@ Draws = tuple[tuple[str, Any], ...]
 """Labels and outcomes of the draws so far."""
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=release.Record)
 T = TypeVar("T")
 
 
@@ -81,7 +80,7 @@ class Family:
     def of(cls, query: Query[Any], data: Sequence[Any]) -> Family:
         """Open data sets for a query; columns are checked as in a real run."""
         if not data:
-            raise InvalidArgument("an audit needs at least one data set")
+            raise errors.InvalidArgument("an audit needs at least one data set")
         readers = tuple(Remembered(table) for table in data)
         for reader in readers:
             reader.check(query.place)

@@ -6,19 +6,9 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from modicum.cli.options import (
-    Output,
-    charged_curator,
-    chosen_cost,
-    chosen_unit,
-    opened,
-    shown_level,
-    viewed,
-    whole,
-)
+from modicum.cli import options
 from modicum.errors import InvalidArgument
-from modicum.privacy.budget import approx
-from modicum.privacy.event import event_of
+from modicum.privacy import budget, event
 from modicum.sources.counted import counted
 
 _ONLY = ("keys_file", "counts", "complete", "at_least")
@@ -50,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="with --counts: FILE has a row for every key of a public list, in a public order",
     )
     group.add_argument(
-        "--at-least", metavar="N", type=whole, help="leave out released counts below N"
+        "--at-least", metavar="N", type=options.whole, help="leave out released counts below N"
     )
 
 
@@ -60,9 +50,9 @@ def check_unused(arguments: argparse.Namespace) -> None:
         raise InvalidArgument("--keys-file, --counts, --complete and --at-least need --to")
 
 
-def answer(arguments: argparse.Namespace) -> Output:
+def answer(arguments: argparse.Namespace) -> options.Output:
     """Write the file, and say what is in it."""
-    cost = chosen_cost(arguments)
+    cost = options.chosen_cost(arguments)
     if cost is None:
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     if arguments.by is None or arguments.column is not None:
@@ -71,24 +61,24 @@ def answer(arguments: argparse.Namespace) -> Output:
         raise InvalidArgument("--to goes without --keys, --max-groups and --explain")
     if arguments.complete and arguments.counts is None:
         raise InvalidArgument("--complete needs --counts")
-    options: dict[str, Any] = {"keys": arguments.keys_file, "at_least": arguments.at_least}
+    chosen: dict[str, Any] = {"keys": arguments.keys_file, "at_least": arguments.at_least}
     epsilon, delta = arguments.key_epsilon, arguments.key_delta
     total = cost
     if (epsilon is None) != (delta is None):
         raise InvalidArgument("--key-epsilon and --key-delta go together")
     if epsilon is not None:
-        options["key_budget"] = approx(epsilon, delta)
-        total = options["key_budget"] + event_of(cost).cost(options["key_budget"].kind)
-    source = opened(arguments)
+        chosen["key_budget"] = budget.approx(epsilon, delta)
+        total = chosen["key_budget"] + event.event_of(cost).cost(chosen["key_budget"].kind)
+    source = options.opened(arguments)
     if arguments.counts is not None:
         table = arguments.file if arguments.file.lower().endswith(".parquet") else source
         source = counted(table, arguments.counts, complete=arguments.complete)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
-    unit = chosen_unit(arguments) if said else None
-    curator, is_counted = charged_curator(arguments, source, unit, total)
-    found = viewed(curator, arguments).count_to(
-        arguments.to, *arguments.by, **options, level=shown_level(arguments), budget=cost
+    unit = options.chosen_unit(arguments) if said else None
+    curator, is_counted = options.charged_curator(arguments, source, unit, total)
+    found = options.viewed(curator, arguments).count_to(
+        arguments.to, *arguments.by, **chosen, level=options.shown_level(arguments), budget=cost
     )
     if not is_counted:
         found = replace(found, account="not counted against any budget")
-    return Output(found.to_json() if arguments.json else str(found), found.usable)
+    return options.Output(found.to_json() if arguments.json else str(found), found.usable)

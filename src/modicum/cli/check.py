@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 from modicum.cli.options import TABLE, Output, add_csv, opened
 from modicum.cli.tasks import words_of
 from modicum.plural import number_of
-from modicum.sources.base import Chunk, Source
-from modicum.sources.copied import PROGRAMS
+from modicum.sources import base, copied, progress
 from modicum.sources.csv import MARKS, CsvFile, Numbers
 from modicum.sources.examined import NumberCounts, PatternCounts
-from modicum.sources.progress import watched
 from modicum.sources.types import conversion, is_number, label_kind
 
 _WARNING = "NOT PRIVATE: exact facts about the data, for whoever keeps them. Do not pass them on."
@@ -110,7 +108,7 @@ def _answer(arguments: argparse.Namespace) -> Output:
     if not isinstance(source, CsvFile):
         rows, columns = _declared(source, names)
         facts = [form.removeprefix(".").capitalize()]
-    elif form in PROGRAMS:
+    elif form in copied.PROGRAMS:
         rows, columns = _cells(source, names)
         facts, scan = [f"{form}, read cell by cell"], "a frame of these cells as text"
     else:
@@ -131,7 +129,7 @@ def _answer(arguments: argparse.Namespace) -> Output:
     return Output("\n".join(lines))
 
 
-def _opened(arguments: argparse.Namespace) -> tuple[Source, str]:
+def _opened(arguments: argparse.Namespace) -> tuple[base.Source, str]:
     """Open the file, with another separator if the header needs one and the options give none."""
     source = opened(arguments)
     if isinstance(source, CsvFile) and arguments.separator is None:
@@ -148,7 +146,7 @@ def _cells(source: CsvFile, names: Sequence[str]) -> tuple[int, list[_Column]]:
     return rows, [_of_text(name, _kind(counts[name]), counts[name], source) for name in names]
 
 
-def _of_text(name: str, holds: str, counts: PatternCounts, source: Source) -> _Column:
+def _of_text(name: str, holds: str, counts: PatternCounts, source: base.Source) -> _Column:
     numbers = source.numbers if isinstance(source, CsvFile) else None
     # Text of a file with types is no number as it stands, whatever it looks like.
     others = counts.others if numbers is not None else counts.cells - counts.empty
@@ -164,7 +162,7 @@ def _of_text(name: str, holds: str, counts: PatternCounts, source: Source) -> _C
     )
 
 
-def _declared(source: Source, names: Sequence[str]) -> tuple[int, list[_Column]]:
+def _declared(source: base.Source, names: Sequence[str]) -> tuple[int, list[_Column]]:
     """Describe columns with types; text is examined like the cells of a CSV file."""
     kinds = {name: source.declared(name) for name in names}
     floats = {name: NumberCounts() for name in names if is_number(kinds[name])}
@@ -193,10 +191,10 @@ def _declared(source: Source, names: Sequence[str]) -> tuple[int, list[_Column]]
 
 
 def _read(
-    source: Source, floats: Sequence[str], counts: Mapping[str, PatternCounts]
-) -> Iterator[Chunk]:
+    source: base.Source, floats: Sequence[str], counts: Mapping[str, PatternCounts]
+) -> Iterator[base.Chunk]:
     chunks = source.chunks([None, *floats], counts)
-    return watched(
+    return progress.watched(
         ((len(chunk[None]), chunk) for chunk in chunks), "reading", "rows", source.about_rows
     )
 

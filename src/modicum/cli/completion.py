@@ -8,8 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from modicum.cli.options import Output, actions_of
-from modicum.cli.tasks import words_of
+from modicum.cli import options, tasks
 from modicum.errors import InvalidArgument
 
 _SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
@@ -30,7 +29,7 @@ def add_to(verbs: Any, made: Callable[[], argparse.ArgumentParser]) -> None:
     """Add the verb; ``made`` makes the parser of all verbs, which is changed here."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "completion",
-        help=words_of("completion"),
+        help=tasks.words_of("completion"),
         description=_ABOUT,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -39,13 +38,13 @@ def add_to(verbs: Any, made: Callable[[], argparse.ArgumentParser]) -> None:
     parser.set_defaults(answer=lambda arguments: _script(made(), arguments.shell))
 
 
-def _script(whole: argparse.ArgumentParser, shell: str) -> Output:
+def _script(whole: argparse.ArgumentParser, shell: str) -> options.Output:
     if find_spec("shtab") is None:
         raise InvalidArgument("completion needs shtab: pip install 'modicum[completion]'")
     shtab = import_module("shtab")
-    for action in actions_of(whole):
+    for action in options.actions_of(whole):
         if isinstance(action.choices, dict):
             action.help = None  # what is suppressed is not completed
         if action.dest in _FILES and action.choices is None:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-    return Output(str(shtab.complete(whole, shell)).rstrip())
+    return options.Output(str(shtab.complete(whole, shell)).rstrip())

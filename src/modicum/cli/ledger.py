@@ -7,22 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from modicum.cli.options import (
-    Output,
-    add_cost,
-    add_ledger,
-    chosen_cost,
-    chosen_ledger,
-    chosen_unit,
-    chosen_url,
-)
-from modicum.cli.tasks import words_of
+from modicum.cli import options, tasks
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
-from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.chain import AccountState, LedgerEntry
-from modicum.publishing.files import checked_target, write_whole
-from modicum.publishing.ledger_report import Account, in_words, ledger_page, request_of
+from modicum.privacy.ledger import book, chain
+from modicum.publishing import files, ledger_report
 
 _DESCRIPTION = """\
 Budgets that outlive a process. A ledger is a file or a data base with accounts, one for
@@ -34,7 +23,7 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "ledger",
-        help=words_of("ledger"),
+        help=tasks.words_of("ledger"),
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -42,7 +31,7 @@ def add_to(verbs: Any) -> None:
 
     create = _action(actions, "create", _create, "make an account, and the ledger if need be")
     _add_account(create)
-    add_cost(create)
+    options.add_cost(create)
 
     show = _action(actions, "show", _show, "accounts, or all entries of one")
     _add_account(show)
@@ -77,8 +66,8 @@ def _action(actions: Any, name: str, answer: Any, what: str) -> argparse.Argumen
     parser: argparse.ArgumentParser = actions.add_parser(
         name, help=what, description=what[0].upper() + what[1:] + "."
     )
-    add_ledger(parser)
-    parser.set_defaults(answer=lambda arguments: Output(answer(arguments)))
+    options.add_ledger(parser)
+    parser.set_defaults(answer=lambda arguments: options.Output(answer(arguments)))
     return parser
 
 
@@ -104,25 +93,29 @@ def _needed_account(arguments: argparse.Namespace) -> str:
 
 
 def _amount(arguments: argparse.Namespace) -> Budget:
-    budget = chosen_cost(arguments)
+    budget = options.chosen_cost(arguments)
     if budget is None:
         raise InvalidArgument("an amount is needed: --epsilon, --rho, or --epsilon and --delta")
     return budget
 
 
 def _create(arguments: argparse.Namespace) -> str:
-    name, budget, unit = _needed_account(arguments), _amount(arguments), chosen_unit(arguments)
-    ledger = Ledger.create(chosen_url(arguments))
+    name, budget, unit = (
+        _needed_account(arguments),
+        _amount(arguments),
+        options.chosen_unit(arguments),
+    )
+    ledger = book.Ledger.create(options.chosen_url(arguments))
     return _line(ledger.open_account(name, budget, unit=unit))
 
 
 def _grant(arguments: argparse.Namespace) -> str:
     name, amount = _needed_account(arguments), _amount(arguments)
-    return _line(chosen_ledger(arguments).grant(name, amount, note=arguments.note))
+    return _line(options.chosen_ledger(arguments).grant(name, amount, note=arguments.note))
 
 
 def _show(arguments: argparse.Namespace) -> str:
-    name, ledger = _account(arguments), chosen_ledger(arguments)
+    name, ledger = _account(arguments), options.chosen_ledger(arguments)
     if name is None:
         states = ledger.accounts()
         if arguments.json:
@@ -137,44 +130,46 @@ def _show(arguments: argparse.Namespace) -> str:
 
 
 def _report(arguments: argparse.Namespace) -> str:
-    name, ledger = _account(arguments), chosen_ledger(arguments)
+    name, ledger = _account(arguments), options.chosen_ledger(arguments)
     target = None
     if arguments.out is not None:
-        target = checked_target(arguments.out, overwrite=arguments.overwrite)
+        target = files.checked_target(arguments.out, overwrite=arguments.overwrite)
     names = [each.name for each in ledger.accounts()] if name is None else [name]
     if not names:
         raise InvalidArgument(f"the ledger {ledger.url} has no accounts")
-    accounts = [Account(ledger.entries(each)) for each in names]
-    page = ledger_page(ledger.url, accounts, title=arguments.title, author=arguments.author)
+    accounts = [ledger_report.Account(ledger.entries(each)) for each in names]
+    page = ledger_report.ledger_page(
+        ledger.url, accounts, title=arguments.title, author=arguments.author
+    )
     if target is None:
         return page
-    write_whole({target: page})
+    files.write_whole({target: page})
     return f"wrote {target}"
 
 
 def _verify(arguments: argparse.Namespace) -> str:
     copy = [] if arguments.against is None else _lines(arguments.against)
-    return str(chosen_ledger(arguments).verify(copy))
+    return str(options.chosen_ledger(arguments).verify(copy))
 
 
 def _export(arguments: argparse.Namespace) -> str:
-    return "\n".join(chosen_ledger(arguments).export())
+    return "\n".join(options.chosen_ledger(arguments).export())
 
 
 def _import(arguments: argparse.Namespace) -> str:
     lines = _lines(arguments.file)
-    return f"took over {Ledger.create(chosen_url(arguments)).load(lines)}"
+    return f"took over {book.Ledger.create(options.chosen_url(arguments)).load(lines)}"
 
 
 def _lines(path: str) -> list[str]:
     return Path(path).read_text(encoding="utf-8").splitlines()
 
 
-def _line(state: AccountState) -> str:
+def _line(state: chain.AccountState) -> str:
     return f"{state}, {state.remaining} left; protects {state.unit}"
 
 
-def _fields(state: AccountState) -> dict[str, object]:
+def _fields(state: chain.AccountState) -> dict[str, object]:
     return {
         "account": state.name,
         "budget": repr(state.budget),
@@ -185,12 +180,12 @@ def _fields(state: AccountState) -> dict[str, object]:
     }
 
 
-def _entry(record: LedgerEntry, state: AccountState) -> str:
+def _entry(record: chain.LedgerEntry, state: chain.AccountState) -> str:
     said = {"create": "first grant", "grant": record.body, "release": f"of {record.charge}"}
     what = said.get(record.action, "")
     if record.action == "charge":
         key = "" if record.key is None else f", key {record.key!r}"
-        what = " ".join(in_words(request_of(record)).split()) + key
+        what = " ".join(ledger_report.in_words(ledger_report.request_of(record)).split()) + key
     amount = "" if record.action == "release" else str(record.units.budget(state.budget.kind))
     return (
         f"  {record.seq:>4}  {record.at}  {record.who:12}  {record.action:8}  {amount}  {what}"

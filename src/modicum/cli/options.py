@@ -16,9 +16,8 @@ from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
+from modicum.sources import copied, files
 from modicum.sources.base import Source, open_source
-from modicum.sources.copied import Copy
-from modicum.sources.files import csv_file
 from modicum.sources.view import View
 from modicum.statistics.spec import LEAST_LEVEL
 
@@ -220,16 +219,16 @@ def opened(arguments: argparse.Namespace) -> Source:
     form = arguments.file.lower().rpartition(".")[2]
     if form in {"parquet", "feather", "arrow", "orc", "xlsx", "dta", "sas7bdat", "sav"}:
         raise InvalidArgument(f"a .{form} file takes no options of CSV files")
-    return csv_file(arguments.file, **chosen)
+    return files.csv_file(arguments.file, **chosen)
 
 
-def _standard_input() -> Copy:
+def _standard_input() -> copied.Copy:
     """Copy standard input, for a release may read its data again; Parquet begins with PAR1."""
     if sys.stdin is None or sys.stdin.isatty():
         raise InvalidArgument("- is standard input, and nothing is piped into it")
     stream = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]
     suffix = ".parquet" if stream.peek(4)[:4] == b"PAR1" else ".csv"
-    return Copy.of_stream(stream, "standard input", suffix)
+    return copied.Copy.of_stream(stream, "standard input", suffix)
 
 
 def add_ledger(parser: argparse._ActionsContainer) -> None:

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from modicum.cli.options import Output, number
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.publishing.answers import Publishable
-from modicum.publishing.files import checked_target
+from modicum.publishing import answers, files
 from modicum.publishing.report import Report
 from modicum.publishing.table import Publishing
 
@@ -80,7 +79,7 @@ class PublishedFiles(NamedTuple):
     author: str | None = None
     overwrite: bool = False
 
-    def output(self, record: Publishable, text: str, *, usable: bool) -> Output:
+    def output(self, record: answers.Publishable, text: str, *, usable: bool) -> Output:
         """What to print of a record that was released: the files are written before.
 
         If one cannot be, the record is printed all the same: it is charged.
@@ -94,12 +93,12 @@ class PublishedFiles(NamedTuple):
         why = f"released and charged, but not published: {'; '.join(failed)}" if failed else ""
         return Output(text, usable, why)
 
-    def _write_table(self, record: Publishable) -> None:
+    def _write_table(self, record: answers.Publishable) -> None:
         if self.table is not None and self.publishing is not None:
             table = self.publishing.table(record)
             table.to_csv(self.table, wide=self.wide, overwrite=self.overwrite)
 
-    def _write_page(self, record: Publishable) -> None:
+    def _write_page(self, record: answers.Publishable) -> None:
         if self.page is not None and self.publishing is not None:
             report = Report.of(self.publishing, self.author)
             report.to_file(record, self.page, overwrite=self.overwrite)
@@ -154,7 +153,7 @@ def refuse_publication(arguments: argparse.Namespace, why: str) -> None:
 
 def _files(arguments: argparse.Namespace, *, overwrite: bool) -> tuple[Path | None, Path | None]:
     """The table and the page, which can be written, and are not the same file."""
-    check = partial(checked_target, overwrite=overwrite)
+    check = partial(files.checked_target, overwrite=overwrite)
     table = None if arguments.publish is None else check(arguments.publish)
     page = None if arguments.report is None else check(arguments.report)
     if table is not None:

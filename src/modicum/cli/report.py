@@ -7,12 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from modicum.cli.options import Output, add_level, add_tail
-from modicum.cli.publishing import add_form, chosen_form
-from modicum.cli.tasks import words_of
+from modicum.cli import options, publishing, tasks
 from modicum.errors import InvalidArgument
-from modicum.publishing.answers import Publishable
-from modicum.publishing.files import checked_target
+from modicum.publishing import answers, files
 from modicum.publishing.report import Report
 
 _DESCRIPTION = """\
@@ -27,7 +24,7 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "report",
-        help=words_of("report"),
+        help=tasks.words_of("report"),
         description=_DESCRIPTION,
         epilog="example: modicum report income.json --out income.html --author 'Statistics Office'",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -35,18 +32,18 @@ def add_to(verbs: Any) -> None:
     parser.add_argument("file", metavar="RELEASE.json", help="- is standard input")
     parser.add_argument("--out", metavar="FILE.html", required=True, help="the page")
     group = parser.add_argument_group("output")
-    add_level(group, drawn=False)
-    add_tail(group)
-    add_form(group)
+    options.add_level(group, drawn=False)
+    options.add_tail(group)
+    publishing.add_form(group)
     parser.set_defaults(answer=_answer)
 
 
-def _answer(arguments: argparse.Namespace) -> Output:
-    report = Report.of(chosen_form(arguments), arguments.author)
-    target = checked_target(arguments.out, overwrite=arguments.overwrite)
-    record: Publishable = Publishable.from_json(_read(arguments.file))
+def _answer(arguments: argparse.Namespace) -> options.Output:
+    report = Report.of(publishing.chosen_form(arguments), arguments.author)
+    target = files.checked_target(arguments.out, overwrite=arguments.overwrite)
+    record: answers.Publishable = answers.Publishable.from_json(_read(arguments.file))
     report.to_file(record, target, overwrite=arguments.overwrite)
-    return Output(f"wrote {target}")
+    return options.Output(f"wrote {target}")
 
 
 def _read(path: str) -> str:

@@ -18,31 +18,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
 from modicum.array_release import ArrayRelease
-from modicum.cli import bulk
-from modicum.cli.options import (
-    Output,
-    add_cost,
-    add_data,
-    add_groups,
-    add_level,
-    add_output,
-    add_range,
-    add_step,
-    add_views,
-    charged_curator,
-    chosen_cost,
-    chosen_unit,
-    chosen_views,
-    columns_of,
-    drawn_level,
-    number,
-    opened,
-    shown_level,
-    viewed,
-    whole,
-)
-from modicum.cli.publishing import add_publishing, chosen_publication, refuse_publication
-from modicum.cli.tasks import words_of
+from modicum.cli import bulk, options, publishing, tasks
 from modicum.confidence import Tail, assumed_tail
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease, under
@@ -54,8 +30,7 @@ from modicum.privacy.unit import Unit
 from modicum.publishing.files import checked_target
 from modicum.release import Release
 from modicum.runtime.query import Query
-from modicum.sources.base import Source
-from modicum.sources.viewed import view_of
+from modicum.sources import base, viewed
 from modicum.statistics.registry import STATISTICS
 from modicum.statistics.spec import Declaration, Planned, Row
 
@@ -90,8 +65,8 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
     {
         "Number": _Kind(),
         "str": _Kind("COLUMN"),
-        "float": _Kind(type=number),
-        "int": _Kind("K", whole),
+        "float": _Kind(type=options.number),
+        "int": _Kind("K", options.whole),
         "Sequence[float]": _Kind("X,X,...", read=_numbers),
         "Sequence[Number]": _Kind("Q,Q,...", read=_words),
         "tuple[Number, Number]": _Kind(read=_words),
@@ -151,36 +126,38 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
             " A column of text may be counted too; in a CSV file every cell that is not empty "
             "counts, NA as well."
         )
-    purpose = words_of(_command(statistic))
+    purpose = tasks.words_of(_command(statistic))
     parser: argparse.ArgumentParser = verbs.add_parser(
         _command(statistic),
         help=purpose,
         description=f"Release the {words} of {of}: {purpose}. Missing values are dropped.{about}",
         epilog=f"example: modicum {_command(statistic)} {statistic.command}",
     )
-    add_data(parser, column={"count": "?"}.get(statistic.name, "+" if several else None))
-    add_views(parser)
+    options.add_data(parser, column={"count": "?"}.get(statistic.name, "+" if several else None))
+    options.add_views(parser)
     _add_options(parser, statistic, parameters)
     if column == "column":
-        add_groups(parser)
+        options.add_groups(parser)
     if statistic.name == "count":
         bulk.add_options(parser)
-    add_cost(parser)
-    add_output(parser, drawn="level" in parameters, tail=statistic.tail)
-    add_publishing(parser)
+    options.add_cost(parser)
+    options.add_output(parser, drawn="level" in parameters, tail=statistic.tail)
+    publishing.add_publishing(parser)
 
     def asked(arguments: argparse.Namespace, cost: Budget) -> Query[Any]:
-        of = columns_of(arguments.column) if several else arguments.column
+        of = options.columns_of(arguments.column) if several else arguments.column
         query: Query[Any] = question(of, budget=cost, **_chosen(arguments, parameters))
         return query
 
-    def answer(arguments: argparse.Namespace) -> Output:
+    def answer(arguments: argparse.Namespace) -> options.Output:
         if "to" in arguments:
             if arguments.to is not None:
-                refuse_publication(arguments, "--to writes all counts to a file of its own")
+                publishing.refuse_publication(
+                    arguments, "--to writes all counts to a file of its own"
+                )
                 return bulk.answer(arguments)
             bulk.check_unused(arguments)
-        publication = chosen_publication(arguments)
+        publication = publishing.chosen_publication(arguments)
         release = _released(arguments, lambda cost: asked(arguments, cost))
         return publication.output(release, _shown(release, arguments), usable=release.usable)
 
@@ -200,9 +177,9 @@ def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None
         description=f"Plan {words}. {find}",
         epilog=f"example: modicum plan {_command(statistic)} {planned.command}",
     )
-    _add(parser, "n", size, type=number, help="number of rows")
-    parser.add_argument("--error", type=number, help="wanted mean absolute error")
-    add_cost(parser)
+    _add(parser, "n", size, type=options.number, help="number of rows")
+    parser.add_argument("--error", type=options.number, help="wanted mean absolute error")
+    options.add_cost(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--report",
@@ -213,19 +190,19 @@ def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None
     parser.add_argument("--title", help="of the page, in place of what is planned")
     _add_options(parser, statistic, parameters)
     if "level" in parameters:
-        add_level(parser, drawn=True)
+        options.add_level(parser, drawn=True)
     _add_guess(parser, parameters)
     if "rows_each" in parameters:
         _add(
             parser,
             "rows_each",
             parameters["rows_each"],
-            type=number,
+            type=options.number,
             metavar="M",
             help="rows a person has on average, if all of them count (--unit-column alone)",
         )
 
-    def answer(arguments: argparse.Namespace) -> Output:
+    def answer(arguments: argparse.Namespace) -> options.Output:
         page, title, replaced = arguments.report, arguments.title, arguments.overwrite
         if page is not None:
             checked_target(page, overwrite=replaced)
@@ -235,13 +212,13 @@ def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None
         found = make(
             n=arguments.n,
             error=arguments.error,
-            budget=chosen_cost(arguments),
-            unit=chosen_unit(arguments),
+            budget=options.chosen_cost(arguments),
+            unit=options.chosen_unit(arguments),
             **_chosen(arguments, parameters),
         )
         if page is not None:
             found.report(page, title=title, overwrite=replaced)
-        return Output(found.to_json() if arguments.json else str(found))
+        return options.Output(found.to_json() if arguments.json else str(found))
 
     parser.set_defaults(answer=answer)
 
@@ -257,9 +234,9 @@ def _add_options(
 ) -> None:
     """Add the range first, then what only some statistics have."""
     if "within" in parameters:
-        add_range(parser, needed=parameters["within"].default is Parameter.empty)
+        options.add_range(parser, needed=parameters["within"].default is Parameter.empty)
     elif "step" in parameters:
-        add_step(parser)
+        options.add_step(parser)
     rows = statistic.rows
     for name, parameter in parameters.items():
         if name == "method":
@@ -291,7 +268,7 @@ def _kind(parameter: Parameter) -> _Kind | None:
 
 
 def _add(
-    parser: argparse._ActionsContainer, name: str, parameter: Parameter, **options: Any
+    parser: argparse._ActionsContainer, name: str, parameter: Parameter, **chosen: Any
 ) -> None:
     """Add a parameter with the default of its signature; without a default it is required."""
     default = parameter.default
@@ -303,7 +280,7 @@ def _add(
         f"--{name.replace('_', '-')}",
         required=needed,
         default=None if needed else default,
-        **{key: value for key, value in options.items() if value is not None},
+        **{key: value for key, value in chosen.items() if value is not None},
     )
 
 
@@ -316,19 +293,19 @@ def _add_guess(parser: argparse.ArgumentParser, parameters: Parameters) -> None:
         mean = "mean of every column (default 0)"
         several = "of any two columns (default 0)"
         _add(group, "sd", parameters["sd"], **sd)
-        _add(group, "mean", parameters["mean"], type=number, help=mean)
-        _add(group, "correlation", parameters["correlation"], type=number, help=several)
+        _add(group, "mean", parameters["mean"], type=options.number, help=mean)
+        _add(group, "correlation", parameters["correlation"], type=options.number, help=several)
     else:
         mean = "mean (default: usual for the shape)"
-        _add(group, "sd", parameters["sd"], type=number, help="standard deviation")
-        _add(group, "mean", parameters["mean"], type=number, help=mean)
+        _add(group, "sd", parameters["sd"], type=options.number, help="standard deviation")
+        _add(group, "mean", parameters["mean"], type=options.number, help=mean)
         _add(group, "shape", parameters["shape"], choices=get_args(ShapeName))
 
 
 def _chosen(arguments: argparse.Namespace, parameters: Parameters) -> dict[str, Any]:
     found = {}
     for name, parameter in parameters.items():
-        value: Any = drawn_level(arguments) if name == "level" else getattr(arguments, name)
+        value: Any = options.drawn_level(arguments) if name == "level" else getattr(arguments, name)
         kind = _kind(parameter)
         read = None if kind is None else kind.read
         found[name] = value if read is None or value is None else read(value, name)
@@ -339,7 +316,7 @@ def _released(
     arguments: argparse.Namespace, question: Callable[[Budget], Query[Any]]
 ) -> AnyRelease:
     """Answer a query from the file. Every argument is checked before the file is read."""
-    cost = chosen_cost(arguments)
+    cost = options.chosen_cost(arguments)
     if cost is None:
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     query = question(cost)
@@ -347,36 +324,36 @@ def _released(
     if grouped and arguments.by is None and arguments.pooled is not None:
         raise InvalidArgument("--pooled needs --by")
     keys = chosen_keys(arguments) if grouped else []
-    source = opened(arguments)
-    unit = chosen_unit(arguments)
+    source = options.opened(arguments)
+    unit = options.chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
-    options: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     if grouped and arguments.by is not None:
-        options["max_groups"] = arguments.max_groups
-        options["pooled"] = {"yes": True, "no": False}.get(arguments.pooled, "auto")
+        chosen["max_groups"] = arguments.max_groups
+        chosen["pooled"] = {"yes": True, "no": False}.get(arguments.pooled, "auto")
         if isinstance(keys, Budget):
-            options["key_budget"] = keys
+            chosen["key_budget"] = keys
             cost = keys + event_of(cost).cost(keys.kind)
         else:
             lists = keys_as_declared(arguments, source, unit, keys)
             several = len(lists) > 1
-            options["keys"] = dict(zip(arguments.by, lists, strict=True)) if several else lists[0]
-    curator, counted = charged_curator(arguments, source, unit if said else None, cost)
-    curator = viewed(curator, arguments)
+            chosen["keys"] = dict(zip(arguments.by, lists, strict=True)) if several else lists[0]
+    curator, counted = options.charged_curator(arguments, source, unit if said else None, cost)
+    curator = options.viewed(curator, arguments)
     account = "not counted against any budget"
-    if not options:
+    if not chosen:
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
-    groups: GroupedRelease = curator.group_by(*arguments.by, **options).run(query)
+    groups: GroupedRelease = curator.group_by(*arguments.by, **chosen).run(query)
     return groups if counted else under(groups, account)
 
 
 def keys_as_declared(
-    arguments: argparse.Namespace, source: Source, unit: Unit, keys: Sequence[Sequence[str]]
+    arguments: argparse.Namespace, source: base.Source, unit: Unit, keys: Sequence[Sequence[str]]
 ) -> list[list[Hashable]]:
     """Read the keys of each column of --by as the column's declared type has them."""
-    views = chosen_views(arguments)
-    seen = reduce(lambda table, view: view_of(table, view, unit), views, source)
+    views = options.chosen_views(arguments)
+    seen = reduce(lambda table, view: viewed.view_of(table, view, unit), views, source)
     read = [_KEYS.get(seen.check_label(by) or "text", str) for by in arguments.by]
     return [[to(key) for key in some] for to, some in zip(read, keys, strict=True)]
 
@@ -404,7 +381,7 @@ def chosen_keys(arguments: argparse.Namespace) -> Budget | list[list[str]]:
 
 def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
     """Write a release as the options say."""
-    level, tail = shown_level(arguments), arguments.tail
+    level, tail = options.shown_level(arguments), arguments.tail
     if arguments.json:
         return json.dumps(_record(release, level, tail))
     if not isinstance(release, Release):

@@ -8,25 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from modicum.cli.options import (
-    Output,
-    add_cost,
-    add_data,
-    add_keys,
-    add_range,
-    add_views,
-    charged_curator,
-    chosen_cost,
-    chosen_unit,
-    columns_of,
-    names_of,
-    opened,
-    viewed,
-    whole,
-)
-from modicum.cli.publishing import add_publishing, chosen_publication
+from modicum.cli import options, publishing, tasks
 from modicum.cli.statistics import chosen_keys, keys_as_declared
-from modicum.cli.tasks import words_of
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
@@ -48,7 +31,7 @@ def add_to(verbs: Any) -> None:
         "people.parquet region sex --keys North,South --keys f,m --epsilon 1",
     )
     keys = table.add_argument_group("cells")
-    add_keys(keys, "once for each column")
+    options.add_keys(keys, "once for each column")
     keys.add_argument("--values", metavar="COLUMN", help="sum this column in place of counting")
     keys.add_argument(
         "--margin",
@@ -58,7 +41,7 @@ def add_to(verbs: Any) -> None:
         "given again",
     )
     keys.add_argument("--no-margins", action="store_true", help="cells only")
-    add_range(table, needed=False)
+    options.add_range(table, needed=False)
     table.add_argument_group("output").add_argument(
         "--html", action="store_true", help="print a table of HTML"
     )
@@ -70,7 +53,7 @@ def add_to(verbs: Any) -> None:
         "counts of the labels of a column, the most frequent first, with their shares",
         "flights.parquet origin --key-epsilon 1 --key-delta 1e-7 --epsilon 1",
     )
-    add_keys(counts.add_argument_group("labels"), "of the column")
+    options.add_keys(counts.add_argument_group("labels"), "of the column")
     _verb(
         verbs,
         "n-distinct",
@@ -86,38 +69,40 @@ def _verb(
 ) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = verbs.add_parser(
         name,
-        help=words_of(name),
+        help=tasks.words_of(name),
         description=f"Release {what}.",
         epilog=f"example: modicum {name} {example}",
     )
-    add_data(parser, column=columns)
-    add_views(parser)
-    add_cost(parser)
+    options.add_data(parser, column=columns)
+    options.add_views(parser)
+    options.add_cost(parser)
     if name == "n-distinct":
         parser.add_argument(
             "--max-groups",
             metavar="K",
-            type=whole,
+            type=options.whole,
             help="with --unit-column: a person counts with at most K labels",
         )
     form = parser.add_argument_group("form of the output").add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--explain", action="store_true", help="also tell every draw and its cost")
-    add_publishing(parser)
+    publishing.add_publishing(parser)
     parser.set_defaults(answer=partial(_answered, answer))
     return parser
 
 
-def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
-    publication = chosen_publication(arguments)
-    cost = chosen_cost(arguments)
+def _answered(answer: _Answer, arguments: argparse.Namespace) -> options.Output:
+    publication = publishing.chosen_publication(arguments)
+    cost = options.chosen_cost(arguments)
     if cost is None:
         raise InvalidArgument("a cost is needed: --epsilon or --rho, for example --epsilon 1")
     columns = arguments.column
-    options: dict[str, Any] = {"budget": cost, "max_groups": arguments.max_groups}
-    source, unit = opened(arguments), chosen_unit(arguments)
+    chosen: dict[str, Any] = {"budget": cost, "max_groups": arguments.max_groups}
+    source, unit = options.opened(arguments), options.chosen_unit(arguments)
     one = isinstance(columns, str)
-    arguments.by = [columns] if one else columns_of(columns, names_of(arguments, source))
+    arguments.by = (
+        [columns] if one else options.columns_of(columns, options.names_of(arguments, source))
+    )
     if hasattr(arguments, "keys"):
         drawn = arguments.key_epsilon is not None or arguments.key_delta is not None
         if len(arguments.keys or ()) != len(arguments.by) * (not drawn):
@@ -126,15 +111,15 @@ def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
             )
         keys = chosen_keys(arguments)
         if isinstance(keys, Budget):
-            options["key_budget"] = keys
+            chosen["key_budget"] = keys
             cost = keys + event_of(cost).cost(keys.kind)
         else:
             lists = keys_as_declared(arguments, source, unit, keys)
             several = len(lists) > 1
-            options["keys"] = dict(zip(arguments.by, lists, strict=True)) if several else lists[0]
+            chosen["keys"] = dict(zip(arguments.by, lists, strict=True)) if several else lists[0]
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
-    curator, counted = charged_curator(arguments, source, unit if said else None, cost)
-    found = answer(viewed(curator, arguments), arguments, options)
+    curator, counted = options.charged_curator(arguments, source, unit if said else None, cost)
+    found = answer(options.viewed(curator, arguments), arguments, chosen)
     if not counted:
         found = replace(found, account="not counted against any budget")
     text = found.explain() if arguments.explain else str(found)
@@ -146,7 +131,7 @@ def _answered(answer: _Answer, arguments: argparse.Namespace) -> Output:
 
 
 def _crosstab(
-    curator: Curator, arguments: argparse.Namespace, options: dict[str, Any]
+    curator: Curator, arguments: argparse.Namespace, chosen: dict[str, Any]
 ) -> Release | Crosstab:
     if arguments.no_margins and arguments.margin:
         raise InvalidArgument("--no-margins and --margin exclude each other")
@@ -159,17 +144,17 @@ def _crosstab(
         within=arguments.within,
         step=arguments.step,
         margins=margins,
-        **options,
+        **chosen,
     )
 
 
 def _value_counts(
-    curator: Curator, arguments: argparse.Namespace, options: dict[str, Any]
+    curator: Curator, arguments: argparse.Namespace, chosen: dict[str, Any]
 ) -> Release | Crosstab:
-    return curator.value_counts(*arguments.by, **options)
+    return curator.value_counts(*arguments.by, **chosen)
 
 
 def _n_distinct(
-    curator: Curator, arguments: argparse.Namespace, options: dict[str, Any]
+    curator: Curator, arguments: argparse.Namespace, chosen: dict[str, Any]
 ) -> Release | Crosstab:
-    return curator.n_distinct(*arguments.by, **options)
+    return curator.n_distinct(*arguments.by, **chosen)

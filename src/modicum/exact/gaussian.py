@@ -8,15 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.exact.bernoulli import exp_coin, exp_coins
+from modicum.exact import bernoulli, laplace
 from modicum.exact.entropy import Entropy
-from modicum.exact.laplace import (
-    CHUNK,
-    Integers,
-    as_integers,
-    discrete_laplace,
-    discrete_laplace_many,
-)
 
 # Float64 represents everything of [samplers.13] with room to spare between these.
 _NARROWEST, _WIDEST = Fraction(1, 2**60), Fraction(2**112)
@@ -43,12 +36,12 @@ def discrete_gaussian(sigma2: Fraction, entropy: Entropy) -> int:
     td, bottom = t * d, 2 * n * d * t * t
     scale = Fraction(t)
     while True:
-        y = discrete_laplace(scale, entropy)
-        if exp_coin((abs(y) * td - n) ** 2, bottom, entropy):
+        y = laplace.discrete_laplace(scale, entropy)
+        if bernoulli.exp_coin((abs(y) * td - n) ** 2, bottom, entropy):
             return y
 
 
-def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> Integers:
+def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> laplace.Integers:
     """Draw ``count`` independent integers as :func:`discrete_gaussian` does.
 
     They are drawn as vectors for sigma2 between 2^-60 and 2^112, and are Python integers when one
@@ -62,24 +55,26 @@ def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> In
     """
     _check(sigma2)
     if not _NARROWEST <= sigma2 <= _WIDEST:
-        return as_integers([discrete_gaussian(sigma2, entropy) for _ in range(count)])
+        return laplace.as_integers([discrete_gaussian(sigma2, entropy) for _ in range(count)])
     t = _laplace_scale(sigma2)
     centre = sigma2 / t
-    kept: list[Integers] = []
+    kept: list[laplace.Integers] = []
     missing = count
     while missing:
-        y = discrete_laplace_many(Fraction(t), min(3 * missing // 2 + 16, CHUNK), entropy)
+        y = laplace.discrete_laplace_many(
+            Fraction(t), min(3 * missing // 2 + 16, laplace.CHUNK), entropy
+        )
         a = np.abs(y)
         # [samplers.13] off by at most 2^-48 (1 + x), although |y| and the centre cancel.
         x = (a.astype(np.float64) - float(centre)) ** 2 / float(2 * sigma2)
 
-        def exact(i: int, a: Integers = a) -> Fraction:
+        def exact(i: int, a: laplace.Integers = a) -> Fraction:
             return (int(a[i]) - centre) ** 2 / (2 * sigma2)
 
-        accepted = y[exp_coins(x, exact, entropy)][:missing]
+        accepted = y[bernoulli.exp_coins(x, exact, entropy)][:missing]
         kept.append(accepted)
         missing -= len(accepted)
-    return as_integers(np.concatenate(kept)) if kept else np.zeros(0, np.int64)
+    return laplace.as_integers(np.concatenate(kept)) if kept else np.zeros(0, np.int64)
 
 
 def _laplace_scale(sigma2: Fraction) -> int:

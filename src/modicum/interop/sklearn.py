@@ -15,12 +15,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum import one_shot
-from modicum.errors import InvalidArgument, UnsupportedData
+from modicum import errors, one_shot
 from modicum.privacy.budget import Number, chosen_budget
 from modicum.release import Record
-from modicum.sources.arrays import numbers_of
-from modicum.sources.base import suppress_warnings
+from modicum.sources import arrays, base
 
 try:
     _base: Any = import_module("sklearn.base")
@@ -64,7 +62,7 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return a table as floats, checked by its shape and its types alone."""
-        with suppress_warnings():
+        with base.suppress_warnings():
             read: Floats = _validation.validate_data(
                 self,
                 _typed(X),
@@ -158,7 +156,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
             Missing where a feature is.
         """
         _validation.check_is_fitted(self)
-        with suppress_warnings():
+        with base.suppress_warnings():
             predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
         return predicted
 
@@ -262,7 +260,7 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
             Coordinates along the components.
         """
         _validation.check_is_fitted(self)
-        with suppress_warnings():
+        with base.suppress_warnings():
             projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
         return projected
 
@@ -336,7 +334,7 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
         """
         _validation.check_is_fitted(self)
         rows = self._read(X, reset=False)
-        with suppress_warnings():
+        with base.suppress_warnings():
             scaled: Floats = (rows - getattr(self, self._centre)) / self.scale_
         return scaled
 
@@ -426,8 +424,8 @@ class RobustScaler(_Scaler):
 def _goal(y: Any) -> Floats:
     """Read y by its shape and type alone."""
     if y is None:
-        raise InvalidArgument("requires y to be passed, but the target y is None")
-    with suppress_warnings():
+        raise errors.InvalidArgument("requires y to be passed, but the target y is None")
+    with base.suppress_warnings():
         goal: Floats = _validation.column_or_1d(_typed(y), dtype=np.float64, warn=True)
     return goal
 
@@ -441,16 +439,18 @@ def _typed(X: Any) -> Any:
     if isinstance(X, list | tuple):
         return _listed(X)
     if isinstance(X, np.ma.MaskedArray):
-        raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
+        raise errors.UnsupportedData(
+            "a masked array hides values: pass x.astype(float).filled(numpy.nan)"
+        )
     if not hasattr(X, "dtype") and not hasattr(X, "dtypes"):
         if not hasattr(X, "__array__"):
-            raise UnsupportedData(
+            raise errors.UnsupportedData(
                 f"cannot read a {type(X).__name__}: pass an array, a data frame or a list of rows"
             )
         X = np.asarray(X)
     types = [X.dtype] if hasattr(X, "dtype") else list(X.dtypes)
     if not all(_is_number(each) for each in types):
-        raise UnsupportedData(
+        raise errors.UnsupportedData(
             "a table of numbers is needed, of up to 64 bits each: convert others, text and objects "
             "beforehand"
         )
@@ -467,9 +467,9 @@ def _listed(items: list[Any] | tuple[Any, ...]) -> Floats:
     """Read a list of numbers, or of rows of one length."""
     rows = [isinstance(each, list | tuple) or getattr(each, "ndim", 0) == 1 for each in items]
     if not any(rows):
-        return numbers_of(items)
+        return arrays.numbers_of(items)
     widths = {len(each) if is_row else -1 for each, is_row in zip(items, rows, strict=True)}
     if len(widths) > 1:
-        raise UnsupportedData("the rows of a list must all have the same length")
+        raise errors.UnsupportedData("the rows of a list must all have the same length")
     flat = [x for row in items for x in (row.tolist() if hasattr(row, "tolist") else row)]
-    return numbers_of(flat).reshape(len(items), widths.pop())
+    return arrays.numbers_of(flat).reshape(len(items), widths.pop())

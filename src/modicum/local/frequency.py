@@ -17,16 +17,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.local.protocol import (
-    Answers,
-    Flags,
-    Floats,
-    Integers,
-    Round,
-    Words,
-    digits,
-    pick,
-)
+from modicum.local.protocol import Answers, Flags, Floats, Integers, Round, Words, digits, pick
 from modicum.local.tree import (
     Shares,
     Tree,

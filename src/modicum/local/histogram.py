@@ -8,17 +8,9 @@ from typing import Any, ClassVar
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_integer
+from modicum.local import protocol
 from modicum.local.frequency import TreeRound, best_tree
-from modicum.local.protocol import (
-    Answers,
-    Floats,
-    Integers,
-    Protocol,
-    chosen_session,
-    local_budget,
-    pure_share,
-    read_column,
-)
+from modicum.local.protocol import Answers, Floats, Integers
 from modicum.local.tree import TreeCells, TreeDistribution
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
@@ -27,7 +19,7 @@ _MOST_CELLS = 1 << 32  # a finer lattice is cut into so many
 
 
 @dataclass(frozen=True, slots=True)
-class OneNumber(Protocol):
+class OneNumber(protocol.Protocol):
     """A protocol whose clients have a number in a public range."""
 
     lattice: Lattice
@@ -38,7 +30,7 @@ class OneNumber(Protocol):
         return TreeCells.of(self.lattice.first, self.lattice.last, _MOST_CELLS)
 
     def read(self, values: Any) -> Floats:
-        return read_column(values, self.lattice)
+        return protocol.read_column(values, self.lattice)
 
     def parameters(self) -> dict[str, Any]:
         return {"lo": self.lattice.lo, "hi": self.lattice.hi, "step": self.lattice.step}
@@ -164,7 +156,7 @@ class Histogram(OneNumber):
     def asked(self, said: Announcement) -> TreeRound:
         if said.parameters:
             raise InvalidArgument("a histogram's round has no parameters")
-        epsilon = pure_share(self.budget)
+        epsilon = protocol.pure_share(self.budget)
         return TreeRound(best_tree(self.cells, epsilon), epsilon)
 
     def rows(self, values: Floats, said: Announcement) -> Integers:
@@ -249,5 +241,5 @@ def histogram(
     >>> protocol.asked(protocol.first()).tree
     Tree(branching=4, depth=4)
     """
-    budget, lattice = local_budget(epsilon, rho), Lattice.within(within, step)
-    return Histogram(chosen_session(session), budget, lattice)
+    budget, lattice = protocol.local_budget(epsilon, rho), Lattice.within(within, step)
+    return Histogram(protocol.chosen_session(session), budget, lattice)

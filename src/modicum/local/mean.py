@@ -19,19 +19,10 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
+from modicum.local import protocol
 from modicum.local.frequency import SymbolRound, TreeRound
 from modicum.local.histogram import OneNumber
-from modicum.local.protocol import (
-    Answers,
-    Flags,
-    Floats,
-    Integers,
-    Words,
-    chosen_session,
-    length,
-    local_budget,
-    pure_share,
-)
+from modicum.local.protocol import Answers, Floats, Integers
 from modicum.local.tree import Shares, Tree, TreeCells, heaviest_path
 from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
@@ -119,7 +110,7 @@ class Mean(OneNumber):
         return (256, 768) if self.search else (1024,)
 
     def asked(self, said: Announcement) -> TreeRound | WindowRound:
-        epsilon = pure_share(self.budget)
+        epsilon = protocol.pure_share(self.budget)
         if said.round == 1 and not said.parameters:
             if not self.search:
                 return WindowRound(self.lattice.first, self.lattice.last, epsilon)
@@ -186,9 +177,9 @@ class Mean(OneNumber):
         >>> round(protocol.error(100_000, width=10), 2)
         0.09
         """
-        window = best_window(pure_share(self.budget))
+        window = best_window(protocol.pure_share(self.budget))
         middle = window.variance(window.reach // 2) + 1 / 4
-        wide, everything = 2.5 * length(width, "width"), self.lattice.hi - self.lattice.lo
+        wide, everything = 2.5 * protocol.length(width, "width"), self.lattice.hi - self.lattice.lo
         wide = min(wide, everything) if self.search else everything
         return wide / window.reach * math.sqrt(middle / self._answering(clients))
 
@@ -242,8 +233,10 @@ def mean(
     """
     if not isinstance(search, bool):
         raise InvalidArgument(f"search must be True or False, got {as_given(search)}")
-    budget, lattice = local_budget(epsilon, rho), Lattice.within(within, step)
-    return Mean(chosen_session(session), budget, lattice, search and lattice.width > _FEW_STEPS)
+    budget, lattice = protocol.local_budget(epsilon, rho), Lattice.within(within, step)
+    return Mean(
+        protocol.chosen_session(session), budget, lattice, search and lattice.width > _FEW_STEPS
+    )
 
 
 # Round 1: bounds from answers about where the numbers are; what is left out is small.
@@ -421,20 +414,20 @@ class WindowRound(SymbolRound):
         """The public part of the mechanism."""
         return best_window(self.epsilon)
 
-    def mechanism(self, row: Integers, found: Words) -> WindowResponse:
+    def mechanism(self, row: Integers, found: protocol.Words) -> WindowResponse:
         q = min(max(int(row[0]), self.low), self.high)
         return WindowResponse(
             Fraction((q - self.low) * self.window.reach, self.high - self.low), self.window
         )
 
-    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
+    def draw(self, rows: Integers, found: protocol.Words, entropy: Entropy) -> NDArray[Any]:
         scaled = (np.clip(rows[:, 0], self.low, self.high) - self.low) * self.window.reach
         whole, rest = np.divmod(scaled, self.high - self.low)
         coins = entropy.below_many(self.high - self.low, len(rows)).astype(np.int64)
         return self.window.sample_many(whole + (coins < rest), entropy).astype(self.answer)
 
-    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
-        possible: Flags = answers < self.window.outcomes
+    def possible(self, answers: NDArray[Any], found: protocol.Words) -> protocol.Flags:
+        possible: protocol.Flags = answers < self.window.outcomes
         return possible
 
     def mean(self, answers: NDArray[Any]) -> tuple[float, float]:

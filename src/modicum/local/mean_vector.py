@@ -21,21 +21,9 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian_many
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_integer
+from modicum.local import protocol
 from modicum.local.frequency import TreeRound
-from modicum.local.protocol import (
-    Answers,
-    Flags,
-    Floats,
-    Integers,
-    Protocol,
-    Round,
-    Words,
-    chosen_session,
-    length,
-    local_budget,
-    numbers_of,
-    pure_share,
-)
+from modicum.local.protocol import Answers, Floats, Integers
 from modicum.local.tree import BRANCHING, Shares, Tree, TreeCells, heaviest_path
 from modicum.local.wire import Announcement
 from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian
@@ -97,7 +85,7 @@ class VectorEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class MeanVector(Protocol):
+class MeanVector(protocol.Protocol):
     """Huang, Liang and Yi (2021), Theorem 7: a centre, a norm, a clipped mean.
 
     Made by :func:`mean_vector`.
@@ -139,7 +127,7 @@ class MeanVector(Protocol):
 
     def asked(self, said: Announcement) -> TreeRound | GaussianRound:
         self.vectors.check(said, counted=True)
-        epsilon, width = pure_share(self.budget), self.vectors.width
+        epsilon, width = protocol.pure_share(self.budget), self.vectors.width
         if said.round == CENTRES:
             return TreeRound(self.vectors.places.tree, epsilon, width)
         if said.round == NORMS:
@@ -207,7 +195,7 @@ class MeanVector(Protocol):
         0.08
         """
         scale = math.sqrt(2 * float(self.budget.amount) * self._answering(clients))
-        return 2 * length(distance, "distance") / scale * math.sqrt(self.dimension)
+        return 2 * protocol.length(distance, "distance") / scale * math.sqrt(self.dimension)
 
     def parameters(self) -> dict[str, Any]:
         return {"dimension": self.dimension, "radius": self.radius}
@@ -253,13 +241,13 @@ def mean_vector(
     >>> protocol.rounds, round(protocol.error(100_000, distance=10), 3)
     (3, 0.099)
     """
-    ball, budget = checked_ball(dimension, radius), local_budget(None, rho)
+    ball, budget = checked_ball(dimension, radius), protocol.local_budget(None, rho)
     GaussianRound(dimension, budget.amount)  # refuses now what the last round would refuse
-    return MeanVector(chosen_session(session), budget, *ball)
+    return MeanVector(protocol.chosen_session(session), budget, *ball)
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianRound(Round):
+class GaussianRound(protocol.Round):
     """The discrete Gaussian mechanism about an integer vector of norm at most :data:`NORM`.
 
     With a zCDP of an answer below 1e-6 it would not fit its 32 bits.
@@ -308,21 +296,21 @@ class GaussianRound(Round):
         square = self.dimension + 2 * math.sqrt(self.dimension * t) + 2 * t
         return NORM + math.ceil(math.sqrt(float(self.noise.sigma2) * square))
 
-    def mechanism(self, row: Integers, found: Words) -> Additive:
+    def mechanism(self, row: Integers, found: protocol.Words) -> Additive:
         return gaussian(self._checked(np.atleast_2d(row))[0].tolist(), l2=2 * NORM, rho=self.rho)
 
     def stored(self, outcome: tuple[int, ...]) -> NDArray[Any]:
         cut = [min(max(x, -self.most), self.most) for x in outcome]
         return np.array([cut], "<i4")
 
-    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
+    def draw(self, rows: Integers, found: protocol.Words, entropy: Entropy) -> NDArray[Any]:
         rows = self._checked(rows)
         noise = discrete_gaussian_many(self.noise.sigma2, rows.size, entropy)
         moved = rows + noise.reshape(rows.shape)
         answers: NDArray[Any] = np.clip(moved, -self.most, self.most).astype("<i4")
         return answers
 
-    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
+    def possible(self, answers: NDArray[Any], found: protocol.Words) -> protocol.Flags:
         """Refuse coordinates that no client sends, and norms that practically no client sends."""
         x = answers.astype(np.float64)
         fits = (np.abs(x) <= self.most).all(axis=1) & (np.linalg.norm(x, axis=1) <= self.longest)
@@ -454,7 +442,7 @@ class Vectors:
 
     def read(self, values: Any) -> Floats:
         """Read one vector for each client; a missing coordinate becomes 0."""
-        x = numbers_of(values)
+        x = protocol.numbers_of(values)
         if x.ndim != 2 or x.shape[1] != self.dimension:
             raise InvalidArgument(
                 f"values must have the shape (n, {self.dimension}), got {x.shape}"

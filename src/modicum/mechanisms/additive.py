@@ -37,9 +37,8 @@ from modicum.mechanisms.base import (
     check_size,
     needed_rho,
 )
-from modicum.privacy.budget import short_text
+from modicum.privacy import budget, split
 from modicum.privacy.event import ZCDP, Event, PureDP
-from modicum.privacy.split import Share
 
 Cells = tuple[range, Floats]
 
@@ -169,7 +168,7 @@ class LaplaceNoise(Noise):
 
     @property
     def words(self) -> str:
-        return f"discrete Laplace, scale {short_text(self.scale)}"
+        return f"discrete Laplace, scale {budget.short_text(self.scale)}"
 
     @property
     def _rate(self) -> float:
@@ -255,7 +254,7 @@ class GaussianNoise(Noise):
 
     @property
     def words(self) -> str:
-        return f"discrete Gaussian, σ² = {short_text(self.sigma2)}"
+        return f"discrete Gaussian, σ² = {budget.short_text(self.sigma2)}"
 
     def sample(self, entropy: Entropy) -> int:
         return discrete_gaussian(self.sigma2, entropy)
@@ -545,7 +544,7 @@ def gaussian(
 
 def add_noise(
     values: Iterable[int],
-    share: Share,
+    share: split.Share,
     *,
     sensitivity: int,
     weights: Sequence[int] | None = None,
@@ -560,7 +559,7 @@ def add_noise(
 
 
 def add_noise_to_sums(
-    values: Iterable[int], share: Share, *, size: int, records: int, widest: int
+    values: Iterable[int], share: split.Share, *, size: int, records: int, widest: int
 ) -> Additive:
     """Sums of cells plus the noise that a share allows, for all the records of a person.
 
@@ -578,7 +577,7 @@ def add_noise_to_sums(
     return Additive(exact, (noise,) * len(exact), ZCDP(share.zcdp))
 
 
-def noise_sd(share: Share) -> float:
+def noise_sd(share: split.Share) -> float:
     """Return the standard deviation of the noise of a count with this share."""
     return math.sqrt(add_noise((0,), share, sensitivity=1).noise[0].variance)
 
@@ -601,7 +600,7 @@ class VectorNoise(Mechanism[tuple[int, ...]]):
     rho: Fraction
 
     @classmethod
-    def of(cls, values: tuple[int, ...], share: Share, *, bound: int) -> VectorNoise:
+    def of(cls, values: tuple[int, ...], share: split.Share, *, bound: int) -> VectorNoise:
         assert share.zcdp is not None
         return cls(values, bound, share.zcdp)
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Floats, Mechanism, Support, public_fields
-from modicum.mechanisms.grids import FloatGrid
+from modicum.mechanisms import base, grids
 from modicum.privacy.event import Event, RangeDP
 
 Integers = NDArray[np.int64]
@@ -104,7 +103,7 @@ S = TypeVar("S", bound=ScoreFunction)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Exponential(Mechanism[int], Generic[S]):
+class Exponential(base.Mechanism[int], Generic[S]):
     """An integer z with P(z) ∝ exp(-ε loss(z) / span), the loss and its span those of a score.
 
     Privacy: by the score's contract the numerator and the normaliser each change by a factor of
@@ -122,7 +121,7 @@ class Exponential(Mechanism[int], Generic[S]):
     [7, 2, 0, 2]
     """
 
-    score: S = field(metadata=SECRET)
+    score: S = field(metadata=base.SECRET)
     epsilon: Fraction
     stated: Event | None = None
 
@@ -158,7 +157,7 @@ class Exponential(Mechanism[int], Generic[S]):
     def log_density(self, outcome: int) -> float:
         return float(self.log_densities([outcome])[0])
 
-    def log_densities(self, outcomes: Sequence[int]) -> Floats:
+    def log_densities(self, outcomes: Sequence[int]) -> base.Floats:
         runs, wanted = self.runs(), np.array(outcomes)
         weights = runs.lengths if runs.weights is None else runs.weights
         # Subtracting integers first keeps the exponents of the heavy stretches exact.
@@ -179,12 +178,12 @@ class Exponential(Mechanism[int], Generic[S]):
         return sorted({*runs.starts.tolist(), *ends.tolist()})
 
     @classmethod
-    def support(cls, mechanisms: Sequence[Exponential[S]]) -> Support:
+    def support(cls, mechanisms: Sequence[Exponential[S]]) -> base.Support:
         """Cut the interval wherever one of the laws has a new stretch."""
         runs = [mechanism.runs() for mechanism in mechanisms]
         starts = np.unique(np.concatenate([run.starts for run in runs]))
         sizes = np.diff(starts, append=runs[0].starts[-1] + runs[0].lengths[-1])
-        return Support(tuple(starts.tolist()), sizes.astype(np.float64))
+        return base.Support(tuple(starts.tolist()), sizes.astype(np.float64))
 
     def public(self) -> dict[str, object]:
         """The required parameters of the score, then the cost, then the score's options."""
@@ -204,11 +203,11 @@ class Exponential(Mechanism[int], Generic[S]):
 def _parameters(kind: type[ScoreFunction]) -> tuple[list[str], list[str]]:
     """Public fields of a score: those without a default, and those with one."""
     options = {f.name for f in fields(kind) if f.default is not MISSING}  # type: ignore[arg-type]
-    public = public_fields(kind)
+    public = base.public_fields(kind)
     return [x for x in public if x not in options], [x for x in public if x in options]
 
 
-CELLS = FloatGrid(3)
+CELLS = grids.FloatGrid(3)
 """Numbers distances so that 8 more are twice as far; those below 16 one by one."""
 
 _LN2 = Fraction(710, 1024)

@@ -18,10 +18,8 @@ import numpy as np
 
 from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
+from modicum.mechanisms import grids, quantile_bands, quantile_tree
 from modicum.mechanisms.base import SECRET, Floats, Stated
-from modicum.mechanisms.grids import EVEN, RangeWarp
-from modicum.mechanisms.quantile_bands import BandCells, QuantileProposal, Scale, bands_of
-from modicum.mechanisms.quantile_tree import RankedRecords, mass_below
 from modicum.privacy.event import Event
 
 _MARGIN = 2.0**-10  # far more than the relative errors of the proposal's sums, and
@@ -66,15 +64,15 @@ class JointQuantiles(Stated[tuple[int, ...]]):
     draw is a bounded range of ε (docs/research/proofs/quantiles.md, [quantiles.5]).
     """
 
-    records: RankedRecords = field(repr=False, metadata=SECRET)
+    records: quantile_tree.RankedRecords = field(repr=False, metadata=SECRET)
     first: int
     last: int
     fine: int
     terms: JointTerms
     epsilon: Fraction
     stated: Event
-    warp: RangeWarp = EVEN
-    _proposals: list[QuantileProposal] = field(
+    warp: grids.RangeWarp = grids.EVEN
+    _proposals: list[quantile_bands.QuantileProposal] = field(
         default_factory=list, init=False, repr=False, metadata=SECRET
     )
     _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
@@ -188,7 +186,7 @@ class JointQuantiles(Stated[tuple[int, ...]]):
 
     def _mass(self, z: int) -> int:
         """Return F(z) in units of 2^-bits."""
-        return mass_below(self.records, self.fine, z, self.warp)
+        return quantile_tree.mass_below(self.records, self.fine, z, self.warp)
 
     def _loss(self, total: int, points: Iterable[int]) -> tuple[int, int]:
         """The exact S, as a ratio."""
@@ -201,9 +199,9 @@ class JointQuantiles(Stated[tuple[int, ...]]):
         )
         return found, parts << self._bits
 
-    def _proposal(self, level: int, *, upper: bool) -> QuantileProposal:
+    def _proposal(self, level: int, *, upper: bool) -> quantile_bands.QuantileProposal:
         rate, totals, n = float(self.rate), self.terms.totals, self.records.count
-        scale = Scale(rate, len(self.terms.shares) - 1, level)
+        scale = quantile_bands.Scale(rate, len(self.terms.shares) - 1, level)
         off = max(abs(n - totals[0]), abs(n - totals[-1]))
         distances = scale.distances(float(self.terms.cap + off))
         wanted: dict[tuple[int, int], list[float]] = {}  # of few records: all by the same ranks
@@ -215,10 +213,10 @@ class JointQuantiles(Stated[tuple[int, ...]]):
         bands = []
         for ranks, centres in wanted.items():
             ends = self.first, self.last
-            cells = BandCells.of(self.records, ends, self.fine, ranks, self.warp)
-            bands += bands_of(cells, ranks, scale, centres, distances)
+            cells = quantile_bands.BandCells.of(self.records, ends, self.fine, ranks, self.warp)
+            bands += quantile_bands.bands_of(cells, ranks, scale, centres, distances)
         fractions = tuple(map(float, self.terms.shares))
-        return QuantileProposal.of(bands, n, totals, fractions, rate, upper=upper)
+        return quantile_bands.QuantileProposal.of(bands, n, totals, fractions, rate, upper=upper)
 
     def _normaliser(self) -> float:
         if not self._totals:

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.bernoulli import exp_coin
+from modicum.exact import bernoulli, levels
 from modicum.exact.entropy import Entropy
-from modicum.exact.levels import draw_level
 from modicum.mechanisms.base import SECRET, Stated, Support, check_size
 from modicum.mechanisms.exponential import Runs, ScoreFunction
 from modicum.privacy.event import Event
@@ -142,12 +141,12 @@ class LinearLevelMechanism(Stated[int]):
         steps = (floors[:, None] * parts + rises).ravel()
         sizes = np.maximum(most - least + 1, 0).ravel()
         while True:
-            i, part = divmod(draw_level(sizes, steps, self.rate / parts, entropy), parts)
+            i, part = divmod(levels.draw_level(sizes, steps, self.rate / parts, entropy), parts)
             place = int(least[i, part]) + entropy.below(int(sizes[i * parts + part]))
             width, sign = int(widths[i]), int(signs[i])
             # exp(-rate (place / width - part / parts)); nothing is lost where len is constant.
             over = self.rate * Fraction(place * parts - part * width, width * parts) * abs(sign)
-            if exp_coin(over.numerator, over.denominator, entropy):
+            if bernoulli.exp_coin(over.numerator, over.denominator, entropy):
                 return int(anchors[i]) + (sign or 1) * place
 
     def log_density(self, outcome: int) -> float:

@@ -19,10 +19,9 @@ from typing import Literal
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.exact.bernoulli import geometric
+from modicum.exact import bernoulli, l1_ball
 from modicum.exact.components import Components
 from modicum.exact.entropy import Entropy
-from modicum.exact.l1_ball import l1_points, point_of_l1_ball
 from modicum.mechanisms.base import SECRET, Floats, Mechanism, Stated, Support, points_around
 from modicum.privacy.event import Event
 
@@ -111,9 +110,9 @@ class RadialMechanism(Stated[tuple[int, ...]]):
             i = components.draw(entropy)
             beyond = max(0, i - last)
             if i >= last:  # [radial.9] one of the d + 1 components of all wider balls
-                beyond += sum(geometric(self.rate, entropy) for _ in range(beyond + 1))
+                beyond += sum(bernoulli.geometric(self.rate, entropy) for _ in range(beyond + 1))
             at = min(i, last)
-            point = point_of_l1_ball(dimension, balls[at] + beyond * wider, entropy)
+            point = l1_ball.point_of_l1_ball(dimension, balls[at] + beyond * wider, entropy)
             reach = reaches[at] + beyond * self.largest
             if self.flat or sum(z * z for z in point) <= reach * reach:  # [radial.10]
                 break
@@ -258,8 +257,8 @@ def _mixture(dimension: int, balls: Sequence[int], wider: int, rate: Fraction) -
     The radii of the rest are balls[-1] + m wider, m = 0, 1, ...; see [radial.9].
     """
     last = len(balls) - 1
-    counts = [l1_points(dimension, ball) for ball in balls[:-1]]
-    tail = [l1_points(dimension, balls[-1] + m * wider) for m in range(dimension + 1)]
+    counts = [l1_ball.l1_points(dimension, ball) for ball in balls[:-1]]
+    tail = [l1_ball.l1_points(dimension, balls[-1] + m * wider) for m in range(dimension + 1)]
     differences = []
     while tail:
         differences.append(tail[0])

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.grids import EVEN, RangeWarp
-from modicum.mechanisms.quantile_tree import RankedRecords
+from modicum.mechanisms import grids, quantile_tree
 
 _NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
@@ -87,11 +86,11 @@ class BandCells:
     @classmethod
     def of(
         cls,
-        records: RankedRecords,
+        records: quantile_tree.RankedRecords,
         ends: tuple[int, int],
         fine: int,
         ranks: tuple[int, int],
-        warp: RangeWarp = EVEN,
+        warp: grids.RangeWarp = grids.EVEN,
     ) -> BandCells:
         """Take the points of a range whose rank is between two; all if there are few records."""
         n = records.count

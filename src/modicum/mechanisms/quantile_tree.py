@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Floats, Stated
-from modicum.mechanisms.grids import EVEN, RangeWarp
+from modicum.mechanisms import base, grids
 from modicum.privacy.event import Event
 from modicum.privacy.split import Share
 
@@ -200,7 +199,7 @@ def planned(qs: tuple[Fraction, ...], share: Share, points: int) -> TreePlan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NestedQuantiles(Stated[tuple[int, ...]]):
+class NestedQuantiles(base.Stated[tuple[int, ...]]):
     """Increasing points z_0 <= ... <= z_(m-1), each near its share of the records between two.
 
     A lattice integer t has 2^fine points t 2^fine, ..., t 2^fine + 2^fine - 1, and a record at t
@@ -219,7 +218,7 @@ class NestedQuantiles(Stated[tuple[int, ...]]):
     See [quantiles.11], [quantiles.12].
     """
 
-    records: RankedRecords = field(repr=False, metadata=SECRET)
+    records: RankedRecords = field(repr=False, metadata=base.SECRET)
     first: int
     last: int
     fine: int
@@ -281,9 +280,9 @@ class _NodeBand:
     first: Integers
     stops: Integers
     last: Integers
-    sizes: Floats  # numbers of points
-    mass: Floats  # F at the first point, less the target
-    slope: Floats  # growth of F from one point to the next
+    sizes: base.Floats  # numbers of points
+    mass: base.Floats  # F at the first point, less the target
+    slope: base.Floats  # growth of F from one point to the next
 
     @classmethod
     def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _NodeBand:
@@ -415,7 +414,9 @@ def _cut(pieces: _Pieces, kept: NDArray[np.bool_], heavy: NDArray[np.bool_], cap
     return tuple(np.concatenate([each[kept], more]) for each, more in both)
 
 
-def mass_below(records: RankedRecords, fine: int, z: int, warp: RangeWarp = EVEN) -> int:
+def mass_below(
+    records: RankedRecords, fine: int, z: int, warp: grids.RangeWarp = grids.EVEN
+) -> int:
     """Return F(z) 2^(fine + octaves), where an integer has 2^fine points a place [quantiles.13]."""
     value, bits = warp.value(z >> fine), fine + warp.octaves
     start = warp.start(value) << fine

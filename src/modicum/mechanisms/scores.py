@@ -24,8 +24,7 @@ from modicum.mechanisms.exponential import (
 )
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
-from modicum.privacy.event import PureDP
-from modicum.privacy.split import Share
+from modicum.privacy import event, split
 
 Integers = NDArray[np.int64]
 
@@ -188,7 +187,7 @@ class MedianScore(ScoreFunction):
 
     @classmethod
     def subsampled(
-        cls, records: Members, lattice: Lattice, share: Share, *, bits: int, level: int
+        cls, records: Members, lattice: Lattice, share: split.Share, *, bits: int, level: int
     ) -> Subsampled[int]:
         """Build the mechanism on a subsample of rate 2^-level, on a grid of so many bits."""
         nobody = cls(np.empty(0, dtype=np.int64), FloatGrid(bits), lattice.first, lattice.last)
@@ -196,7 +195,7 @@ class MedianScore(ScoreFunction):
             whole = Exponential(nobody, share.range)
             return Subsampled(records, whole, level, whole.event)
         template = Exponential(nobody, amplified(share.pure, level))
-        return Subsampled(records, template, level, PureDP(share.pure))
+        return Subsampled(records, template, level, event.PureDP(share.pure))
 
     def over(self, q: Integers) -> MedianScore:
         return replace(self, numbers=np.sort(self.grid.numbers(q)))

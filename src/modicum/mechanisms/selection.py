@@ -14,9 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.exact import flip, levels
 from modicum.exact.entropy import Entropy
-from modicum.exact.flip import flip_many, permute_and_flip
-from modicum.exact.levels import draw_level
 from modicum.mechanisms.base import SECRET, Floats, Mechanism
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
@@ -60,9 +59,9 @@ class _Radii(Mechanism[tuple[int, ...]]):
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         if self.flips:
-            return tuple(permute_and_flip(gaps, unit, entropy) for gaps, unit in self._gaps())
+            return tuple(flip.permute_and_flip(gaps, unit, entropy) for gaps, unit in self._gaps())
         return tuple(
-            draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
+            levels.draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
             for gaps, unit in self._gaps()
         )
 
@@ -197,7 +196,7 @@ def _flipped(mechanisms: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[i
     costs += tilts * np.repeat(np.array(b, dtype=np.int64), sizes)
     starts = np.cumsum(sizes) - np.array(sizes)
     costs -= np.repeat(np.minimum.reduceat(costs, starts), sizes)
-    drawn = iter(flip_many(costs, sizes, units, entropy))
+    drawn = iter(flip.flip_many(costs, sizes, units, entropy))
     return [tuple(next(drawn) for _ in mechanism.outside) for mechanism in mechanisms]
 
 

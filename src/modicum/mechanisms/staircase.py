@@ -16,9 +16,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from modicum.exact.bernoulli import geometric
+from modicum.exact import bernoulli, levels
 from modicum.exact.entropy import Entropy
-from modicum.exact.levels import draw_level
 from modicum.mechanisms.additive import Additive, Cells, Noise, add_noise
 from modicum.mechanisms.base import SECRET, Floats, Mechanism, Support, points_around
 from modicum.privacy.event import Event, PureDP
@@ -79,9 +78,9 @@ class Staircase(Mechanism[tuple[int, ...]]):
         """
         d = len(self.values)
         shifts = _shifts(d, self.width, self.l1)
-        step = draw_level(shifts, range(len(shifts)), self.epsilon, entropy)
+        step = levels.draw_level(shifts, range(len(shifts)), self.epsilon, entropy)
         for _ in self.values:
-            step += geometric(self.epsilon, entropy)
+            step += bernoulli.geometric(self.epsilon, entropy)
         inner = _points(d, self.width + (step - 1) * self.l1) if step else 0
         outer = _points(d, self.width + step * self.l1)
         point = self._point(inner + entropy.below(outer - inner))

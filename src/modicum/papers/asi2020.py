@@ -42,7 +42,8 @@ from modicum.array_release import ArrayEstimate, ArrayRelease, Axis
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
+from modicum.mechanisms.norm_ball import MOST_DIMENSIONS
+from modicum.mechanisms.norm_ball import RadialMechanism as RadialMechanism
 from modicum.mechanisms.scores import TargetScore
 from modicum.papers.point import FitChoice, PointErrorModel
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -51,6 +52,7 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import regression, score_lengths, spec, texts
 from modicum.statistics.inverse_sensitivity import (
     Candidates,
     ClipBounds,
@@ -62,54 +64,14 @@ from modicum.statistics.inverse_sensitivity import (
     draw_near,
     draw_value,
 )
-from modicum.statistics.monotone_statistic import (
-    MonotoneStatistic,
-    Score,
-    is_number,
-    true_location,
-)
-from modicum.statistics.regression import EXPLAINED_LOSS, explained_loss
-from modicum.statistics.score_lengths import (
-    ClippedCells,
-    PointMasses,
-    Reals,
-    ScoreLengths,
-    ScoreTable,
-    exact_sums,
-)
-from modicum.statistics.spec import (
-    Declaration,
-    Options,
-    Planned,
-    Row,
-    column_names,
-    error_between,
-    ranged,
-)
-from modicum.statistics.texts import documented
-from modicum.statistics.trimmed import trimmed_mean
-from modicum.statistics.vector_statistic import Sensitivities, vector_statistic
+from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, is_number, true_location
+from modicum.statistics.score_lengths import Reals
+from modicum.statistics.trimmed import trimmed_mean as trimmed_mean
+from modicum.statistics.vector_statistic import Sensitivities
+from modicum.statistics.vector_statistic import vector_statistic as vector_statistic
 from modicum.status import OK
-from modicum.summaries.base import Columns, Integers, Read
+from modicum.summaries import base, second_moments
 from modicum.summaries.cells import Cells
-from modicum.summaries.second_moments import RowsInMemory
-
-__all__ = [
-    "GRADIENT",
-    "GRADIENT_REGRESSION",
-    "INVERSE_SENSITIVITY",
-    "STATISTICS",
-    "FitsOption",
-    "GradientSizes",
-    "LeadingDirection",
-    "RadialMechanism",
-    "gradient",
-    "gradient_losses",
-    "gradient_regression",
-    "inverse_sensitivity",
-    "trimmed_mean",
-    "vector_statistic",
-]
 
 
 def _signs(v: Reals) -> Reals:
@@ -120,7 +82,7 @@ _CASES = (LocationOption(Score("median", _signs, growth=0, width=1.0, homogeneou
 CELL_BITS = 7  # 128 cells an octave of the distance from 0
 
 
-@documented
+@texts.documented
 def inverse_sensitivity(
     column: str | None = None,
     *,
@@ -166,7 +128,7 @@ def on_the_range(
     """Read cells around 0 with all lattice points as candidates and nothing clipped."""
     centre = min(max(0, lattice.first), lattice.last)
     cells = yield from read(
-        Read(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
+        base.Read(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
     )
     ends = lattice.first, lattice.last
     candidates = Candidates.of(*ends, centre, flat=max(lattice.width, 1), spacing=1)
@@ -177,7 +139,7 @@ def on_the_range(
 def _inverse_sensitivity(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
-    lattice, statistic = ranged(lattice), options.statistic
+    lattice, statistic = spec.ranged(lattice), options.statistic
     assert statistic is not None
     scene = yield from on_the_range(column, lattice, event, statistic)
     point, length = yield from draw_value(scene, scene.split.rest())
@@ -189,7 +151,7 @@ def _inverse_sensitivity(
     return ScalarEstimate(error_model.value, error_model, OK)
 
 
-INVERSE_SENSITIVITY: Row[LocationOption, Release] = Row(
+INVERSE_SENSITIVITY: spec.Row[LocationOption, Release] = spec.Row(
     "monotone_statistic",
     "whole range",
     _CASES,
@@ -260,7 +222,7 @@ class LeadingDirection(Sensitivities):
         return values, vectors
 
 
-@documented
+@texts.documented
 def gradient(
     column: str | None = None,
     *,
@@ -321,19 +283,19 @@ class GradientSizes:
     table's span is the width of the range.
     """
 
-    masses: PointMasses
-    table: ScoreTable
+    masses: score_lengths.PointMasses
+    table: score_lengths.ScoreTable
     cap: int
 
     @classmethod
     def of(cls, scene: Scene, score: Score, size: LengthPlan) -> GradientSizes:
         bounds = scene.bounds
-        records = ClippedCells(scene.cells, bounds.lo, bounds.hi, scene.lattice.step)
-        masses = PointMasses.of(records, ScoreLengths.parts(size.unit))
+        records = score_lengths.ClippedCells(scene.cells, bounds.lo, bounds.hi, scene.lattice.step)
+        masses = score_lengths.PointMasses.of(records, score_lengths.ScoreLengths.parts(size.unit))
         table = score.table(bounds.hi - bounds.lo, scene.lattice.step)
         return cls(masses, table, size.cap)
 
-    def at(self, t: Integers) -> Integers:
+    def at(self, t: base.Integers) -> base.Integers:
         """Return the sums at values t of the range; nondecreasing.
 
         One record more is ``ScoreLengths.parts(unit)`` of mass more, so it moves a sum by so many
@@ -346,8 +308,8 @@ class GradientSizes:
         sums = [np.empty(0, dtype=np.int64)]
         for start in range(0, len(t), rows):
             differences = places[None, :] - t[start : start + rows, None]
-            sums.append(exact_sums(self.table.at(differences), self.masses.parts))
-        divisor = ScoreLengths.parts(1) * largest
+            sums.append(score_lengths.exact_sums(self.table.at(differences), self.masses.parts))
+        divisor = score_lengths.ScoreLengths.parts(1) * largest
         rounded = (divisor // 2 - np.concatenate(sums)) // divisor
         return np.clip(rounded, -self.cap, self.cap)
 
@@ -359,7 +321,7 @@ def _gradient(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
     """Spend all on one draw [gradient.1]."""
-    lattice, score = ranged(lattice), options.statistic
+    lattice, score = spec.ranged(lattice), options.statistic
     assert isinstance(score, Score)
     scene = yield from on_the_range(column, lattice, event, score)
     share, log_count = scene.split.rest(), scene.candidates.log_count
@@ -373,7 +335,7 @@ def _gradient(
     return ScalarEstimate(error_model.value, error_model, OK)
 
 
-GRADIENT: Row[LocationOption, Release] = Row(
+GRADIENT: spec.Row[LocationOption, Release] = spec.Row(
     "monotone_statistic",
     "gradient",
     _CASES,
@@ -465,7 +427,7 @@ def gradient_regression(
     cost = chosen_budget(epsilon, rho, budget)
     if (columns is None) != (target is None):
         raise InvalidArgument("columns and target go together; leave both out for an array")
-    names = column_names(None if columns is None else (*columns, target))
+    names = spec.column_names(None if columns is None else (*columns, target))
     options = FitsOption.of(fits, reach, cap)
     if names.names is not None and len(names.names) != options.width:
         raise InvalidArgument(
@@ -476,7 +438,7 @@ def gradient_regression(
 
 
 @dataclass(frozen=True, slots=True)
-class FitsOption(Options):
+class FitsOption(spec.Options):
     """A public list of fits, and where rows and residuals are clipped."""
 
     fits: tuple[tuple[float, ...], ...] = field(repr=False)
@@ -520,7 +482,7 @@ class FitsOption(Options):
         return whole
 
 
-def gradient_losses(rows: Integers, step: float, options: FitsOption) -> tuple[int, ...]:
+def gradient_losses(rows: base.Integers, step: float, options: FitsOption) -> tuple[int, ...]:
     """Sizes of the sums of gradients of all fits, in 1/1024 of the largest gradient of a row.
 
     Rows are lattice integers, with the explained column last. Everything that a row adds is an
@@ -562,10 +524,12 @@ def _clipped_rows(x: Reals, reach: float) -> Reals:
 
 
 def _gradient_regression(
-    columns: Columns, lattice: Lattice, event: Event, options: FitsOption
+    columns: base.Columns, lattice: Lattice, event: Event, options: FitsOption
 ) -> Steps[ArrayEstimate]:
     split = BudgetSplit(event)
-    table = yield from read(Read(None, lattice, RowsInMemory(options.width), columns))
+    table = yield from read(
+        base.Read(None, lattice, second_moments.RowsInMemory(options.width), columns)
+    )
     losses = gradient_losses(table.rows, lattice.step, options)
     epsilon, cost = split.rest().ranged
     # [gradient.3]
@@ -585,53 +549,53 @@ def _gradient_regression(
 
 _LEVELS = tuple((x / 4,) for x in range(-36, 79)) + tuple((20 + x / 512,) for x in range(-99, 99))
 
-GRADIENT_REGRESSION: Row[FitsOption, ArrayRelease] = Row(
+GRADIENT_REGRESSION: spec.Row[FitsOption, ArrayRelease] = spec.Row(
     "linear_regression",
     "gradient",
     (FitsOption(_LEVELS, 1.0, 4.0),),
     "gradient",
     "one of many linear fits by the size of its gradient (Asi and Duchi 2020, 4)",
     lambda columns, lattice, event, options: _gradient_regression(
-        columns, ranged(lattice), event, options
+        columns, spec.ranged(lattice), event, options
     ),
     ArrayRelease,
     of_rows=True,
 )
 
 
-def _planned(name: str, noun: str) -> Planned:
+def _planned(name: str, noun: str) -> spec.Planned:
     score = ">>> from modicum import Score\n>>> score = Score('mean', lambda v: v, growth=1)\n"
     guess = "within=(-1000, 1000), step=1, sd=50, n=500, epsilon=1"
-    example = score + error_between(f"release({name}, statistic=score, {guess})", "0", "50")
-    return Planned(noun, example, truth=true_location, sampled=True)
+    example = score + spec.error_between(f"release({name}, statistic=score, {guess})", "0", "50")
+    return spec.Planned(noun, example, truth=true_location, sampled=True)
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         inverse_sensitivity,
         (INVERSE_SENSITIVITY,),
         plan=_planned("inverse_sensitivity", "a monotone statistic on the whole range"),
         error_model=(PointErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         gradient,
         (GRADIENT,),
         plan=_planned("gradient", "an M-estimator by its gradient"),
         error_model=(PointErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         gradient_regression,
         (GRADIENT_REGRESSION,),
-        plan=Planned(
+        plan=spec.Planned(
             "one of many linear fits by its gradient",
             """>>> fits = [(a / 4, b / 4) for a in range(-8, 9) for b in range(-8, 9)]
 >>> guess = dict(within=(-8, 8), sd=[1], target_sd=1, r2=0.5, n=5000, epsilon=1)
 >>> found = release(gradient_regression, fits=fits, reach=2.0, cap=4.0, **guess)
 >>> 0 < found.error < 0.2
 True""",
-            error=explained_loss,
+            error=regression.explained_loss,
             data="regression",
-            meaning=EXPLAINED_LOSS,
+            meaning=regression.EXPLAINED_LOSS,
             without=("target",),
         ),
         error_model=(FitChoice,),

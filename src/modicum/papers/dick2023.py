@@ -43,7 +43,8 @@ from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
-from modicum.papers.kulesza2023 import shifted_mean, transformed, transformed_value, true_mean
+from modicum.papers.kulesza2023 import shifted_mean as shifted_mean
+from modicum.papers.kulesza2023 import transformed, transformed_value, true_mean
 from modicum.papers.point import PointErrorModel, true_record
 from modicum.papers.rows import SUBSET_MEAN
 from modicum.privacy.budget import EPSILON_KINDS, PURE_ONLY, Budget, Number, chosen_budget
@@ -52,47 +53,14 @@ from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics.inverse_sensitivity import (
-    Candidates,
-    ClipBounds,
-    LocationOption,
-    Scene,
-    asked,
-    cell_edges,
-    draw_value,
-)
+from modicum.statistics import inverse_sensitivity, spec, texts
 from modicum.statistics.monotone_statistic import MonotoneStatistic, expectile_score
 from modicum.statistics.outside import NoisyTerm, Redrawn, SizedByBounds, share_between
-from modicum.statistics.spec import (
-    Declaration,
-    Options,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    ranged,
-)
 from modicum.statistics.split import BOTH_CLUSTERS
-from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
-from modicum.summaries.base import Read
+from modicum.summaries import base, sums, synthetic
 from modicum.summaries.cells import Cells
-from modicum.summaries.sums import ClippedSum, Count
-from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import Tails, TailSummary
-
-__all__ = [
-    "STATISTICS",
-    "SUBSET_MONOTONE",
-    "THRESHOLD",
-    "SubsetErrorModel",
-    "ThresholdPlan",
-    "shifted_mean",
-    "subset_mean",
-    "subset_mean_steps",
-    "subset_monotone",
-    "threshold",
-]
 
 ZETA = Fraction(1, 10**6)  # failure probability of a threshold in the utility theorem
 THRESHOLD_SHARE = Fraction(1, 4)
@@ -104,7 +72,7 @@ Side = Literal["low", "high"]
 # ---- Algorithm 2: threshold estimation
 
 
-@documented
+@texts.documented
 def threshold(
     column: str | None = None,
     *,
@@ -157,11 +125,11 @@ def threshold(
     """
     cost = chosen_budget(epsilon, None, budget)
     options = ThresholdOption.of(rank, side)
-    return THRESHOLD.query(column_name(column), Lattice.within(within, step), cost, options)
+    return THRESHOLD.query(spec.column_name(column), Lattice.within(within, step), cost, options)
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdOption(Options):
+class ThresholdOption(spec.Options):
     """A rank, and the side from which it is counted."""
 
     rank: int
@@ -254,7 +222,7 @@ def _threshold(
     split, rank, low = BudgetSplit(event), options.rank, options.side == "low"
     plan = ThresholdPlan.of(lattice, split.total, rank)
     plan.check(split.total, "a threshold", "use a larger epsilon")
-    tails = yield from read(Read(column, lattice, Tails(plan.keep)))
+    tails = yield from read(base.Read(column, lattice, Tails(plan.keep)))
     point = yield from _draw_threshold(
         "threshold", tails, lattice, plan, split.rest(), split, low=low
     )
@@ -267,13 +235,15 @@ def _threshold(
     return ScalarEstimate(error_model.value, error_model, OK)
 
 
-THRESHOLD: Row[ThresholdOption, Release] = Row(
+THRESHOLD: spec.Row[ThresholdOption, Release] = spec.Row(
     "threshold",
     "rank",
     (ThresholdOption(3, "low"), ThresholdOption(2, "high")),
     "subset_mean",
     "number with a public number of records below or above it (Dick et al. 2023, Algorithm 2)",
-    lambda column, lattice, event, options: _threshold(column, ranged(lattice), event, options),
+    lambda column, lattice, event, options: _threshold(
+        column, spec.ranged(lattice), event, options
+    ),
     kinds=EPSILON_KINDS,
 )
 
@@ -302,7 +272,7 @@ def subset_mean(
     """
     cost = chosen_budget(epsilon, None, budget)
     lattice = Lattice.within(within, step)
-    return SUBSET_MEAN.query(column_name(column), lattice, cost, BOTH_CLUSTERS[0])
+    return SUBSET_MEAN.query(spec.column_name(column), lattice, cost, BOTH_CLUSTERS[0])
 
 
 def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
@@ -329,7 +299,7 @@ class SubsetErrorModel(SizedByBounds):
         mean = transformed_value((self.left, self.right), lo=self.lo, hi=self.hi)
         return self.lattice.inside(mean)
 
-    def redrawn(self, table: SyntheticTable) -> Redrawn:
+    def redrawn(self, table: synthetic.SyntheticTable) -> Redrawn:
         """Return how the answer from this table follows from its last noise."""
         left = table.clipped_sum(self.lo, self.hi) - self.lo * table.rows
         right = (self.hi - self.lo) * table.rows - left
@@ -405,9 +375,9 @@ def subset_mean_steps(column: str | None, lattice: Lattice, event: Event) -> Ste
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     split = BudgetSplit(event)
     plan = _mean_plan(lattice, split.total)
-    tails = yield from read(Read(column, lattice, Tails(plan.keep)))
+    tails = yield from read(base.Read(column, lattice, Tails(plan.keep)))
     lo, hi = yield from _draw_bounds(tails, lattice, plan, split)
-    clipped = yield from read(Read(column, lattice, ClippedSum(lo, hi)))
+    clipped = yield from read(base.Read(column, lattice, sums.ClippedSum(lo, hi)))
     rest = split.rest().pure
     mechanism = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
     left, right = yield from draw("transformed sums", mechanism)  # [subset_mean.4]
@@ -453,7 +423,7 @@ def subset_monotone(
     """
     cost = chosen_budget(epsilon, None, budget)
     lattice = Lattice.within(within, step)
-    return asked(SUBSET_MONOTONE, column, statistic, cost, lattice, None)
+    return inverse_sensitivity.asked(SUBSET_MONOTONE, column, statistic, cost, lattice, None)
 
 
 def trim_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
@@ -471,17 +441,20 @@ def trim_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
 
 
 def _subset_monotone(
-    column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
+    column: str | None,
+    lattice: Lattice | None,
+    event: Event,
+    options: inverse_sensitivity.LocationOption,
 ) -> Steps[ScalarEstimate]:
     """Estimate a monotone statistic with the guarantee of Theorem 4.3, which is about pure ε."""
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
-    lattice, statistic = ranged(lattice), options.statistic
+    lattice, statistic = spec.ranged(lattice), options.statistic
     assert statistic is not None
     split = BudgetSplit(event)
     plan = trim_plan(lattice, split.total)
     counts, tails = yield from read_both(
-        Read(column, lattice, Count()), Read(column, lattice, Tails(plan.keep))
+        base.Read(column, lattice, sums.Count()), base.Read(column, lattice, Tails(plan.keep))
     )
     # [locations.11]
     count, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))
@@ -490,21 +463,27 @@ def _subset_monotone(
         lo, hi = (lo, hi + 1) if hi < lattice.last else (lo - 1, hi)
     centre = (lo + hi) // 2
     cells = yield from read(
-        Read(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
+        base.Read(
+            column,
+            lattice,
+            Cells(centre, inverse_sensitivity.cell_edges(lattice, centre, CELL_BITS)),
+        )
     )
     changes = max(1.0, max(1, count) * float(split.rest().range))
     spacing = max(1, math.floor((hi - lo) / changes))
-    candidates = Candidates.of(lo, hi, centre, flat=hi - lo, spacing=spacing)
-    bounds = ClipBounds(lo, hi, None)
-    scene = Scene(split, lattice, statistic, cells, bounds, candidates, plan.trimmed)
-    value = yield from draw_value(scene, split.rest())  # [locations.14]
+    candidates = inverse_sensitivity.Candidates.of(lo, hi, centre, flat=hi - lo, spacing=spacing)
+    bounds = inverse_sensitivity.ClipBounds(lo, hi, None)
+    scene = inverse_sensitivity.Scene(
+        split, lattice, statistic, cells, bounds, candidates, plan.trimmed
+    )
+    value = yield from inverse_sensitivity.draw_value(scene, split.rest())  # [locations.14]
     return scene.estimate(value, count, NoisyTerm(noise, 1.0))
 
 
-SUBSET_MONOTONE: Row[LocationOption, Release] = Row(
+SUBSET_MONOTONE: spec.Row[inverse_sensitivity.LocationOption, Release] = spec.Row(
     "monotone_statistic",
     "subset",
-    (LocationOption(expectile_score(0.5), None),),
+    (inverse_sensitivity.LocationOption(expectile_score(0.5), None),),
     "locations",
     "any monotone statistic with the subset-optimality theorem of Dick et al. 2023",
     _subset_monotone,
@@ -521,23 +500,25 @@ def _true_threshold(run: Any) -> Fraction:
 _GUESS = "within=(-1000, 1000), step=1, sd=50"
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         threshold,
         (THRESHOLD,),
-        plan=Planned(
+        plan=spec.Planned(
             "a threshold",
-            error_between(f"release(threshold, rank=500, {_GUESS}, n=5_000, epsilon=1)", "0", "20"),
+            spec.error_between(
+                f"release(threshold, rank=500, {_GUESS}, n=5_000, epsilon=1)", "0", "20"
+            ),
             truth=_true_threshold,
             note="The error is the distance from the record of that rank.",
         ),
         error_model=(PointErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         subset_mean,
         (),  # the row of ``modicum.mean``
-        plan=Planned(
+        plan=spec.Planned(
             "the subset-optimal mean",
-            error_between(f"release(subset_mean, {_GUESS}, n=20_000, epsilon=1)", "0", "20"),
+            spec.error_between(f"release(subset_mean, {_GUESS}, n=20_000, epsilon=1)", "0", "20"),
             truth=true_mean,
             sampled=True,
         ),

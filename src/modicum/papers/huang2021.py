@@ -32,8 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from modicum import errors, status
 from modicum.array_release import ArrayEstimate, ArrayRelease
-from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import VectorNoise, add_noise, noise_sd
 from modicum.papers.point import PointErrorModel, true_record
@@ -43,50 +43,14 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Options,
-    Planned,
-    Row,
-    checked_rank,
-    chosen_range,
-    column_name,
-    column_names,
-    error_between,
-    ranged,
-)
-from modicum.statistics.texts import documented
+from modicum.statistics import spec, texts, vector_schedule
 from modicum.statistics.vector_rounds import Ball, VectorSetting, last_sum
-from modicum.statistics.vector_schedule import NEAR, OUTSIDE, SUBSTEP, TURN, wide_radii
-from modicum.status import OK
-from modicum.summaries.base import Columns, Integers, Read
-from modicum.summaries.sums import ClippedSum
-from modicum.summaries.vectors import (
-    NormCounts,
-    NormSummary,
-    RotatedCounts,
-    RotatedSummary,
-    Rotation,
-    VectorScaling,
-)
-
-__all__ = [
-    "CLIPPED_MEAN_VECTOR",
-    "EXCHANGE_MEAN_VECTOR",
-    "PRIVATE_QUANTILE",
-    "SHIFTED_MEAN_VECTOR",
-    "STATISTICS",
-    "clipped_mean_vector",
-    "exchange_mean_vector",
-    "private_quantile",
-    "shifted_mean_vector",
-]
+from modicum.summaries import base, sums, vectors
 
 # ---- PrivQuant
 
 
-@documented
+@texts.documented
 def private_quantile(
     column: str | None = None,
     *,
@@ -139,22 +103,23 @@ def private_quantile(
     True
     """
     cost = chosen_budget(epsilon, rho, budget)
-    rank = checked_rank(q)
+    rank = spec.checked_rank(q)
     options = SearchOption(rank, None if rows is None else _checked_rows(rows, ", or left out"))
     lattice = Lattice.within(within, step)
-    return PRIVATE_QUANTILE.query(column_name(column), lattice, cost, options)
+    return PRIVATE_QUANTILE.query(spec.column_name(column), lattice, cost, options)
 
 
 def _checked_rows(rows: object, otherwise: str = "") -> int:
     if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
-        raise InvalidArgument(
-            f"rows must be a public number of rows, at least 1{otherwise}, got {as_given(rows)}"
+        raise errors.InvalidArgument(
+            f"rows must be a public number of rows, at least 1{otherwise}, got "
+            f"{errors.as_given(rows)}"
         )
     return rows
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOption(Options):
+class SearchOption(spec.Options):
     """A quantile, and the number of records if that is public."""
 
     q: Fraction
@@ -176,7 +141,7 @@ def _private_quantile(
     low, high = lattice.first, lattice.last
     for level in range(1, levels + 1):
         middle = (low + high) // 2
-        clipped = yield from read(Read(column, lattice, ClippedSum(middle, middle + 1)))
+        clipped = yield from read(base.Read(column, lattice, sums.ClippedSum(middle, middle + 1)))
         above = clipped.total - middle * clipped.count
         score, sensitivity = over * (clipped.count - above) - under * above, max(over, under)
         if rows is not None:
@@ -196,17 +161,17 @@ def _private_quantile(
     if rows is not None:
         words += f", n = {rows:,}; one record exchanged for another costs no more than one more"
     error_model = PointErrorModel(lattice, high, words)
-    return ScalarEstimate(error_model.value, error_model, OK)
+    return ScalarEstimate(error_model.value, error_model, status.OK)
 
 
-PRIVATE_QUANTILE: Row[SearchOption, Release] = Row(
+PRIVATE_QUANTILE: spec.Row[SearchOption, Release] = spec.Row(
     "quantile",
     "bisection",
     (SearchOption(Fraction(1, 2), None), SearchOption(Fraction(1, 3), 4)),
     "private_quantile",
     "quantile by a noisy binary search (Huang et al. 2021, PrivQuant)",
     lambda column, lattice, event, options: _private_quantile(
-        column, ranged(lattice), event, options
+        column, spec.ranged(lattice), event, options
     ),
 )
 
@@ -215,7 +180,7 @@ PRIVATE_QUANTILE: Row[SearchOption, Release] = Row(
 SEARCH = Fraction(1, 4)
 
 
-@documented
+@texts.documented
 def clipped_mean_vector(
     columns: Sequence[str] | None = None,
     *,
@@ -260,14 +225,16 @@ def clipped_mean_vector(
     'search'
     """
     return CLIPPED_MEAN_VECTOR.query(
-        column_names(columns),
-        chosen_range(within, step),
+        spec.column_names(columns),
+        spec.chosen_range(within, step),
         chosen_budget(epsilon, rho, budget),
-        NoOption(),
+        spec.NoOption(),
     )
 
 
-def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
+def noisy_clipped_mean(
+    columns: base.Columns, lattice: Lattice, event: Event
+) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component, with noise on the scale of the rows' norms.
 
     They are measured from the point of the range that is nearest to 0.
@@ -278,7 +245,7 @@ def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Step
 
 def mean_about(
     here: VectorSetting,
-    scaling: VectorScaling,
+    scaling: vectors.VectorScaling,
     share: Fraction,
     *,
     near: int,
@@ -288,12 +255,14 @@ def mean_about(
 
     ``near`` and ``public_rows`` are as for :func:`~modicum.statistics.vector_rounds.last_sum`.
     """
-    radii = wide_radii(here.lattice, here.power).radii
-    norms = yield from read(here.ask(NormCounts(scaling, radii)))
+    radii = vector_schedule.wide_radii(here.lattice, here.power).radii
+    norms = yield from read(here.ask(vectors.NormCounts(scaling, radii)))
     # [clipped_mean_vector.1]
     place, most = yield from _search_radius(here.split, norms, len(radii), share)
     outside = norms.outside[place]
-    rows, noise = yield from here.noisy_count(outside, OUTSIDE[here.power], "rows outside")
+    rows, noise = yield from here.noisy_count(
+        outside, vector_schedule.OUTSIDE[here.power], "rows outside"
+    )
     most += math.ceil(3 * math.sqrt(noise.variance))
     ball = Ball(radii[place], rows, noise, most)
     return (
@@ -302,7 +271,7 @@ def mean_about(
 
 
 def _search_radius(
-    split: BudgetSplit, norms: NormSummary, radii: int, whole_share: Fraction
+    split: BudgetSplit, norms: vectors.NormSummary, radii: int, whole_share: Fraction
 ) -> Steps[tuple[int, int]]:
     """Find the first radius with no more than a public number of rows outside.
 
@@ -354,15 +323,15 @@ def shifted_mean_vector(
     'shifted'
     """
     return SHIFTED_MEAN_VECTOR.query(
-        column_names(columns),
+        spec.column_names(columns),
         Lattice.within(within, step),
         chosen_budget(None, rho, budget),
-        NoOption(),
+        spec.NoOption(),
     )
 
 
 def _shifted_mean(
-    columns: Columns, lattice: Lattice, event: Event, public_rows: int | None = None
+    columns: base.Columns, lattice: Lattice, event: Event, public_rows: int | None = None
 ) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component, with noise on the scale of the rows' spread.
 
@@ -370,17 +339,26 @@ def _shifted_mean(
     rows that it needs.
     """
     here = VectorSetting(columns, lattice, BudgetSplit(event))
-    summary = yield from read(here.ask(RotatedCounts((0,))))
-    rotation = Rotation.of(lattice, summary.width)
+    summary = yield from read(here.ask(vectors.RotatedCounts((0,))))
+    rotation = vectors.Rotation.of(lattice, summary.width)
     medians = yield from _medians(here, rotation, summary, public_rows)
 
-    scaling = VectorScaling(rotation.point(medians, lattice), (float(SUBSTEP),))
-    return (yield from mean_about(here, scaling, SEARCH_AFTER, near=NEAR, public_rows=public_rows))
+    scaling = vectors.VectorScaling(
+        rotation.point(medians, lattice), (float(vector_schedule.SUBSTEP),)
+    )
+    return (
+        yield from mean_about(
+            here, scaling, SEARCH_AFTER, near=vector_schedule.NEAR, public_rows=public_rows
+        )
+    )
 
 
 def _medians(
-    here: VectorSetting, rotation: Rotation, summary: RotatedSummary, public_rows: int | None
-) -> Steps[Integers]:
+    here: VectorSetting,
+    rotation: vectors.Rotation,
+    summary: vectors.RotatedSummary,
+    public_rows: int | None,
+) -> Steps[base.Integers]:
     """[shifted_mean_vector.1] Halve the range of every rotated coordinate to one integer.
 
     A question compares the rows at most some integer with the others, and is answered for all
@@ -394,7 +372,7 @@ def _medians(
     for level in range(1, levels + 1):
         middle = (low + high) >> 1
         if level > 1:
-            summary = yield from read(here.ask(RotatedCounts(tuple(middle.tolist()))))
+            summary = yield from read(here.ask(vectors.RotatedCounts(tuple(middle.tolist()))))
         if public_rows is None:
             score, enough = [2 * below - summary.count for below in summary.below], 0
         else:
@@ -421,25 +399,25 @@ def _bound(coordinates: int) -> tuple[int, int]:
     return _UNITS, math.isqrt(_UNITS**2 * coordinates) + 1
 
 
-CLIPPED_MEAN_VECTOR: Row[NoOption, ArrayRelease] = Row(
+CLIPPED_MEAN_VECTOR: spec.Row[spec.NoOption, ArrayRelease] = spec.Row(
     "clipped_mean_vector",
     "search",
-    (NoOption(),),
+    (spec.NoOption(),),
     "clipped_mean_vector",
     "means of several columns with noise on the scale of the rows' norms",
-    lambda columns, lattice, event, _: noisy_clipped_mean(columns, ranged(lattice), event),
+    lambda columns, lattice, event, _: noisy_clipped_mean(columns, spec.ranged(lattice), event),
     ArrayRelease,
     of_rows=True,
-    turn=TURN,
+    turn=vector_schedule.TURN,
 )
 
-SHIFTED_MEAN_VECTOR: Row[NoOption, ArrayRelease] = Row(
+SHIFTED_MEAN_VECTOR: spec.Row[spec.NoOption, ArrayRelease] = spec.Row(
     "mean_vector",
     "shifted",
-    (NoOption(),),
+    (spec.NoOption(),),
     "shifted_mean_vector",
     "the same with a centre found by medians after a rotation",
-    lambda columns, lattice, event, _: _shifted_mean(columns, ranged(lattice), event),
+    lambda columns, lattice, event, _: _shifted_mean(columns, spec.ranged(lattice), event),
     ArrayRelease,
     kinds=ZCDP_ONLY,
     of_rows=True,
@@ -503,9 +481,11 @@ def exchange_mean_vector(
     [3.0, -5.0]
     """
     if not isinstance(shifted, bool):
-        raise InvalidArgument(f"shifted must be True or False, got {as_given(shifted)}")
+        raise errors.InvalidArgument(
+            f"shifted must be True or False, got {errors.as_given(shifted)}"
+        )
     return EXCHANGE_MEAN_VECTOR.query(
-        column_names(columns),
+        spec.column_names(columns),
         Lattice.within(within, step),
         chosen_budget(None, rho, budget),
         ExchangeOption(_checked_rows(rows), shifted),
@@ -513,7 +493,7 @@ def exchange_mean_vector(
 
 
 @dataclass(frozen=True, slots=True)
-class ExchangeOption(Options):
+class ExchangeOption(spec.Options):
     """The public number of rows, and whether they are measured from their medians."""
 
     rows: int
@@ -521,7 +501,7 @@ class ExchangeOption(Options):
 
 
 def _exchange_mean(
-    columns: Columns, lattice: Lattice, event: Event, options: ExchangeOption
+    columns: base.Columns, lattice: Lattice, event: Event, options: ExchangeOption
 ) -> Steps[ArrayEstimate]:
     """Make every draw with noise for an exchanged row [clipped_mean_vector.2]."""
     if options.shifted:
@@ -530,14 +510,14 @@ def _exchange_mean(
     return (yield from mean_about(here, here.start, SEARCH, near=1, public_rows=options.rows))
 
 
-EXCHANGE_MEAN_VECTOR: Row[ExchangeOption, ArrayRelease] = Row(
+EXCHANGE_MEAN_VECTOR: spec.Row[ExchangeOption, ArrayRelease] = spec.Row(
     "mean_vector",
     "exchange",
     (ExchangeOption(2, True), ExchangeOption(1000, False)),
     "shifted_mean_vector",
     "means of a public number of rows, for exchanged rows (Huang et al. 2021)",
     lambda columns, lattice, event, options: _exchange_mean(
-        columns, ranged(lattice), event, options
+        columns, spec.ranged(lattice), event, options
     ),
     ArrayRelease,
     kinds=ZCDP_ONLY,
@@ -562,30 +542,30 @@ def mean_distance(run: Any) -> float:
     return float(np.linalg.norm(run.values - run.x.mean(axis=0)))
 
 
-def _planned(noun: str, name: str, more: str = "") -> Planned:
+def _planned(noun: str, name: str, more: str = "") -> spec.Planned:
     guess = f'within=(-1000, 1000), sd=[1.0] * 4, n=20_000, {more}rho="0.5"'
-    example = error_between(f"release({name}, {guess})", "0", "0.01")
-    return Planned(noun, example, error=mean_distance, data="vectors", meaning=DISTANCE)
+    example = spec.error_between(f"release({name}, {guess})", "0", "0.01")
+    return spec.Planned(noun, example, error=mean_distance, data="vectors", meaning=DISTANCE)
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         private_quantile,
         (PRIVATE_QUANTILE,),
-        plan=Planned(
+        plan=spec.Planned(
             "a quantile by bisection",
-            error_between(_CALL, "0", "20"),
+            spec.error_between(_CALL, "0", "20"),
             truth=_true_quantile,
             shown={"q": "q"},
         ),
         error_model=(PointErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         shifted_mean_vector,
         (),  # the row of ``modicum.mean_vector``
         plan=_planned("shifted clipped means", "shifted_mean_vector"),
     ),
-    Declaration(
+    spec.Declaration(
         exchange_mean_vector,
         (EXCHANGE_MEAN_VECTOR,),
         plan=_planned("means of a public number of rows", "exchange_mean_vector", "rows=20_000, "),

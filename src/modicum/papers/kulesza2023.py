@@ -41,50 +41,15 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.bounds import Setting
+from modicum.statistics import bounds, outside, spec, split, texts
 from modicum.statistics.error_law import ErrorLaw
-from modicum.statistics.outside import NoisyTerm, share_between
 from modicum.statistics.population import SPENT, Squares, law_over_the_range
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    ranged,
-)
-from modicum.statistics.split import BOTH_CLUSTERS
-from modicum.statistics.texts import documented
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
 
-__all__ = [
-    "INDEPENDENT_MEAN",
-    "SHIFTED_MEAN",
-    "STAIRCASE_MEAN",
-    "STATISTICS",
-    "BoundedErrorModel",
-    "SumAndCountErrorModel",
-    "bounded_mean_steps",
-    "independent",
-    "independent_mean",
-    "independent_value",
-    "mean_between",
-    "mean_in_range",
-    "shifted",
-    "shifted_mean",
-    "shifted_value",
-    "staircase_mean",
-    "transformed",
-    "transformed_mean",
-    "transformed_value",
-    "true_mean",
-]
 
-
-@documented
+@texts.documented
 def independent_mean(
     column: str | None = None,
     *,
@@ -176,7 +141,7 @@ def transformed_mean(
     True
     """
     cost, lattice = chosen_budget(epsilon, rho, budget), Lattice.within(within, step)
-    return BOUNDED_MEAN.query(column_name(column), lattice, cost, BOTH_CLUSTERS[0])
+    return BOUNDED_MEAN.query(spec.column_name(column), lattice, cost, split.BOTH_CLUSTERS[0])
 
 
 def staircase_mean(
@@ -202,13 +167,13 @@ def staircase_mean(
 
 
 def _asked(
-    row: Row[NoOption, Release],
+    row: spec.Row[spec.NoOption, Release],
     column: str | None,
     within: tuple[float, float],
     step: float | None,
     cost: Budget,
 ) -> Query[Release]:
-    return row.query(column_name(column), Lattice.within(within, step), cost, NoOption())
+    return row.query(spec.column_name(column), Lattice.within(within, step), cost, spec.NoOption())
 
 
 def independent(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
@@ -340,8 +305,8 @@ class SumAndCountErrorModel(_RangeErrorModel):
     shifted: bool
     total: int
     count: int
-    noise: NoisyTerm
-    count_noise: NoisyTerm
+    noise: outside.NoisyTerm
+    count_noise: outside.NoisyTerm
 
     @property
     def value(self) -> Fraction:
@@ -384,7 +349,7 @@ class BoundedErrorModel(_RangeErrorModel):
 
     left: int
     right: int
-    noise: NoisyTerm | StaircaseTerm
+    noise: outside.NoisyTerm | StaircaseTerm
     home: int | None = None
     squares: Squares | None = None
 
@@ -418,7 +383,8 @@ class BoundedErrorModel(_RangeErrorModel):
         """
         sums, z = (max(self.left, 0), max(self.right, 0)), self.noise.bound(alpha / 2)
         lower, upper = (
-            self.lattice.first + self.lattice.width * share for share in share_between(*sums, z)
+            self.lattice.first + self.lattice.width * share
+            for share in outside.share_between(*sums, z)
         )
         return lower, upper
 
@@ -448,7 +414,7 @@ class BoundedErrorModel(_RangeErrorModel):
         return {"count": self.count, "noise_sd": noise}
 
 
-def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorModel]:
+def mean_in_range(here: bounds.Setting, home: int | None = None) -> Steps[BoundedErrorModel]:
     """Spend all that is left on the mean over the range; ``home`` as in the error model.
 
     See [bounded_mean.4].
@@ -459,14 +425,14 @@ def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorM
 
 
 def mean_between(
-    here: Setting, ends: Lattice, total: int, count: int, home: int | None = None
+    here: bounds.Setting, ends: Lattice, total: int, count: int, home: int | None = None
 ) -> Steps[BoundedErrorModel]:
     """Spend all that is left on the mean of so many records, of a sum, clipped to some ends."""
     pair = _pair(total, count, ends.first, ends.last)
     mechanism = here.split.spend(add_noise(pair, here.split.rest(), sensitivity=max(ends.width, 1)))
 
     def model_of(sums: tuple[int, ...]) -> BoundedErrorModel:
-        noise = NoisyTerm(mechanism.noise[0], 1.0)
+        noise = outside.NoisyTerm(mechanism.noise[0], 1.0)
         return BoundedErrorModel(ends, sums[0], sums[1], noise, home)
 
     def words(sums: tuple[int, ...]) -> str:
@@ -485,7 +451,7 @@ def _sum_and_count(
     clipped = yield from read(Read(column, lattice, ClippedSum(first, last)))
     mechanism = build(clipped.total, clipped.count, lo=first, hi=last, epsilon=event.largest_pure)
     total, count = yield from draw("sum and count", mechanism)
-    noise, count_noise = (NoisyTerm(each, 1.0) for each in mechanism.noise)
+    noise, count_noise = (outside.NoisyTerm(each, 1.0) for each in mechanism.noise)
     error_model = SumAndCountErrorModel(lattice, build is shifted, total, count, noise, count_noise)
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
@@ -504,20 +470,20 @@ def _staircase(column: str | None, lattice: Lattice, event: Event) -> Steps[Scal
 def bounded_mean_steps(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a mean in its range with all of an event."""
     """Estimate a mean in its range with all of an event."""
-    error_model = yield from mean_in_range(Setting(column, lattice, BudgetSplit(event)))
+    error_model = yield from mean_in_range(bounds.Setting(column, lattice, BudgetSplit(event)))
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def _row(
     method: str, summary: str, begin: Callable[[str | None, Lattice, Event], Steps[ScalarEstimate]]
-) -> Row[NoOption, Release]:
-    return Row(
+) -> spec.Row[spec.NoOption, Release]:
+    return spec.Row(
         "mean",
         method,
-        (NoOption(),),
+        (spec.NoOption(),),
         "bounded_mean",
         summary,
-        lambda column, lattice, event, _: begin(column, ranged(lattice), event),
+        lambda column, lattice, event, _: begin(column, spec.ranged(lattice), event),
         kinds=EPSILON_KINDS,
     )
 
@@ -545,31 +511,31 @@ def true_mean(run: Any) -> Fraction:
     return mean
 
 
-def _planned(name: str, noun: str) -> Planned:
+def _planned(name: str, noun: str) -> spec.Planned:
     call = f"release({name}, within=(0, 120), sd=20, mean=40, n=1000, epsilon=1)"
-    return Planned(noun, error_between(call, "0", "1"), truth=true_mean, sampled=True)
+    return spec.Planned(noun, spec.error_between(call, "0", "1"), truth=true_mean, sampled=True)
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         independent_mean,
         (INDEPENDENT_MEAN,),
         plan=_planned("independent_mean", "a mean by Algorithm 1"),
         error_model=(SumAndCountErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         shifted_mean,
         (SHIFTED_MEAN,),
         plan=_planned("shifted_mean", "a mean by Algorithm 2"),
         error_model=(SumAndCountErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         transformed_mean,
         (),  # the row of ``modicum.mean``
         plan=_planned("transformed_mean", "a mean by Algorithm 3"),
         error_model=(BoundedErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         staircase_mean,
         (STAIRCASE_MEAN,),
         plan=_planned("staircase_mean", "a mean by a staircase"),

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from modicum.array_release import Intervals
+from modicum import array_release, release
 from modicum.exact.lattice import Lattice
-from modicum.release import Interval
-
-__all__ = ["FitChoice", "PointErrorModel", "true_record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +28,8 @@ class PointErrorModel:
     def value(self) -> Fraction:
         return self.lattice.inside(self.point)
 
-    def interval(self, level: float, tail: float | None) -> Interval:
-        return Interval(self.lattice.lo, self.lattice.hi)
+    def interval(self, level: float, tail: float | None) -> release.Interval:
+        return release.Interval(self.lattice.lo, self.lattice.hi)
 
     @property
     def condition(self) -> str:
@@ -58,9 +55,9 @@ class FitChoice:
     listed: int
     bound: float
 
-    def intervals(self, level: float, tail: float | None) -> Intervals:
+    def intervals(self, level: float, tail: float | None) -> array_release.Intervals:
         free = np.full(len(self.fit), math.inf)
-        return Intervals(-free, free)
+        return array_release.Intervals(-free, free)
 
     @property
     def condition(self) -> str:

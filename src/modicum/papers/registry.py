@@ -7,8 +7,6 @@ from typing import Any
 from modicum.papers import asi2020, dick2023, huang2021, kulesza2023
 from modicum.statistics.spec import Declaration, Row
 
-__all__ = ["PAPERS", "STATISTICS"]
-
 STATISTICS: tuple[Declaration, ...] = (
     *dick2023.STATISTICS,
     *kulesza2023.STATISTICS,

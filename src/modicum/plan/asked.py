@@ -20,8 +20,7 @@ import numpy as np
 
 from modicum.privacy.budget import Budget, decimal_text
 from modicum.privacy.unit import Unit
-from modicum.statistics.contents import PLANNED
-from modicum.statistics.spec import Declaration, Planned, find_statistic
+from modicum.statistics import contents, spec
 
 AMOUNT = "{amount}"
 TABLE, COLUMN, TARGET = "table", "value", "y"
@@ -102,10 +101,10 @@ class PlannedQuestion:
             words += ["--delta", decimal_text(budget.delta)]
         return " ".join(word if word == AMOUNT else shlex.quote(word) for word in words)
 
-    def _declared(self) -> Declaration | None:
+    def _declared(self) -> spec.Declaration | None:
         """What declares it, if it is a statistic and not one of the papers' algorithms."""
         name = self.question.__name__
-        declared = find_statistic(name) if name in PLANNED else None
+        declared = spec.find_statistic(name) if name in contents.PLANNED else None
         return declared if declared and declared.question is self.question else None
 
     def _column(self, between: str = ", ") -> str:
@@ -117,7 +116,7 @@ class PlannedQuestion:
 
 
 def asked_of(
-    question: Callable[..., Any], arguments: Mapping[str, Any], planned: Planned
+    question: Callable[..., Any], arguments: Mapping[str, Any], planned: spec.Planned
 ) -> PlannedQuestion:
     """Keep what was planned; several columns are as many as spreads were guessed."""
     several = planned.data in {"vectors", "moments", "regression"}

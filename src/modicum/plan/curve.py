@@ -8,9 +8,8 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from modicum.errors import InvalidArgument, as_given
+from modicum import errors, plural
 from modicum.plan.shapes import three_digits
-from modicum.plural import number_of
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.text import aligned
 
@@ -111,7 +110,7 @@ class PlanCurve(Sequence["Plan"]):
     @property
     def _heading(self) -> str:
         first = self.plans[0]
-        fixed = str(first.budget) if self.varied == "n" else number_of(first.n, "row")
+        fixed = str(first.budget) if self.varied == "n" else plural.number_of(first.n, "row")
         return f"plans for {first.noun}: {fixed}"
 
     def _cells(self) -> list[list[str]]:
@@ -148,15 +147,15 @@ def checked_values(**lists: Any) -> tuple[str, list[Any]]:
     given = {name: values for name, values in lists.items() if values is not None}
     if len(given) != 1:
         names = ", ".join(f"{name}=" for name in lists)
-        raise InvalidArgument(
+        raise errors.InvalidArgument(
             f"give exactly one of {names}, a list, such as epsilon=[0.1, 0.3, 1]; got {len(given)}"
         )
     ((name, values),) = given.items()
     if isinstance(values, str | int | float | Fraction) or not isinstance(values, Iterable):
-        raise InvalidArgument(
-            f"{name} must be a list, such as [{values!r}], got {as_given(values)}"
+        raise errors.InvalidArgument(
+            f"{name} must be a list, such as [{values!r}], got {errors.as_given(values)}"
         )
     several = list(values)
     if not several:
-        raise InvalidArgument(f"{name} must be a list of at least one number, got none")
+        raise errors.InvalidArgument(f"{name} must be a list of at least one number, got none")
     return name, several

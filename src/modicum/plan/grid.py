@@ -10,10 +10,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from modicum.errors import InvalidArgument
+from modicum.plan import solve, summary
 from modicum.plan.asked import PlannedQuestion
-from modicum.plan.solve import Effort, Task
 from modicum.plan.statistics import task_of
-from modicum.plan.summary import Plan
 from modicum.privacy.budget import Budget
 from modicum.sources.progress import watched
 
@@ -57,7 +56,7 @@ class Grid:
     whole: bool
 
 
-def grid_of(plan: Plan, asked: PlannedQuestion) -> Grid:
+def grid_of(plan: summary.Plan, asked: PlannedQuestion) -> Grid:
     """Compute the plans around a plan, and show on a terminal how far that is.
 
     The plan's own cost comes first and the smallest last, since some releases take the longer the
@@ -90,7 +89,7 @@ def grid_of(plan: Plan, asked: PlannedQuestion) -> Grid:
     return Grid(tuple(reached), sizes, shown, runs, _LEFT_OUT not in found)
 
 
-def _point(task: Task, cost: Budget, rows: int, runs: int, late: Callable[[], bool]) -> Point:
+def _point(task: solve.Task, cost: Budget, rows: int, runs: int, late: Callable[[], bool]) -> Point:
     if late():
         return _LEFT_OUT
     try:
@@ -102,7 +101,7 @@ def _point(task: Task, cost: Budget, rows: int, runs: int, late: Callable[[], bo
     return _shown(found.error, found.interval_width, found.status, usable=found.usable)
 
 
-def _own(plan: Plan) -> Point:
+def _own(plan: summary.Plan) -> Point:
     return _shown(plan.error, plan.interval_width, plan.status, usable=plan.usable)
 
 
@@ -119,7 +118,7 @@ def _costs(budget: Budget, factors: Sequence[Fraction]) -> list[Budget]:
     return [budget, *(replace(budget, amount=each) for each in dear)]
 
 
-def _sizes(rows: int, factors: Sequence[Fraction], effort: Effort) -> tuple[int, ...]:
+def _sizes(rows: int, factors: Sequence[Fraction], effort: solve.Effort) -> tuple[int, ...]:
     """Sizes around a number of rows; where rows are made one by one, no very large ones."""
     most = effort.most_rows if effort.weighted else max(rows, _MADE // effort.columns)
     found = {max(1, int(_rounded(rows * each, 3))) for each in factors if each != 1}

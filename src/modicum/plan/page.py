@@ -14,27 +14,26 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from modicum.errors import InvalidArgument
+from modicum import errors, version
+from modicum.plan import curves, shapes, summary
 from modicum.plan.asked import AMOUNT, PlannedQuestion
-from modicum.plan.curves import STYLE, Panel, panels_of
 from modicum.plan.grid import Grid, grid_of, steps
-from modicum.plan.shapes import Shape, three_digits
-from modicum.plan.summary import Plan, said
 from modicum.privacy.budget import PURE_KIND, Budget, decimal_text
 from modicum.privacy.unit import NEIGHBOURS
 from modicum.publishing import page as html
 from modicum.publishing.html import escaped
-from modicum.version import VERSION
 
 _SCRIPT = Path(__file__).with_name("page.js")
 _ERROR = "the mean absolute difference from the same statistic without privacy"
 _COMPARED = "standard error of the data as a sample"
 
 
-def page_of(plan: Plan, title: str | None = None) -> str:
+def page_of(plan: summary.Plan, title: str | None = None) -> str:
     """Write the page of a plan, which computes it anew at other costs and sizes."""
     if plan.asked is None:
-        raise InvalidArgument("this plan does not know its question: make it with modicum.plan")
+        raise errors.InvalidArgument(
+            "this plan does not know its question: make it with modicum.plan"
+        )
     named = title or f"Plan for {plan.noun}"
     return PlanPage(plan, plan.asked, grid_of(plan, plan.asked)).text(named)
 
@@ -43,7 +42,7 @@ def page_of(plan: Plan, title: str | None = None) -> str:
 class PlanPage:
     """A plan, its question, and the plans around it."""
 
-    plan: Plan
+    plan: summary.Plan
     asked: PlannedQuestion
     grid: Grid
 
@@ -58,14 +57,14 @@ class PlanPage:
             html.section("What it costs", *self._price()),
             html.section("How to ask it", *self._calls()),
             html.section("All that was computed", *self._tables()),
-            html.footer(f"Written by modicum {VERSION}."),
+            html.footer(f"Written by modicum {version.VERSION}."),
         ]
         script = _SCRIPT.read_text("utf-8")
-        return html.page(title, body, record=self._record(), style=STYLE, script=script)
+        return html.page(title, body, record=self._record(), style=curves.STYLE, script=script)
 
     @property
-    def _panels(self) -> tuple[Panel, Panel]:
-        return panels_of(self.grid, self._sampling, self.plan.budget.symbol)
+    def _panels(self) -> tuple[curves.Panel, curves.Panel]:
+        return curves.panels_of(self.grid, self._sampling, self.plan.budget.symbol)
 
     @property
     def _sampling(self) -> float | None:
@@ -136,7 +135,7 @@ class PlanPage:
             ("half", "95 % interval", "–" if point.half is None else f"± {_cell(point.half)}"),
         ]
         if plan.sampling_error is not None:
-            pairs.append(("sampling", _COMPARED, three_digits(plan.sampling_error)))
+            pairs.append(("sampling", _COMPARED, shapes.three_digits(plan.sampling_error)))
         pairs.append(("status", "note of the release", point.status))
         lines = (
             f'<dt>{escaped(name)}</dt><dd id="said-{key}">{escaped(words)}</dd>'
@@ -154,10 +153,10 @@ class PlanPage:
                 "This guess has to come from public knowledge. As far as the data differ from it, "
                 "so does the error."
             )
-        if isinstance(plan.shape, Shape):
+        if isinstance(plan.shape, shapes.Shape):
             yield 'Heavy tails make the error larger: shape="pareto" is a cautious guess.'
         if self.asked.arguments.get("rows_each") is not None:
-            each = three_digits(float(self.asked.arguments["rows_each"]))
+            each = shapes.three_digits(float(self.asked.arguments["rows_each"]))
             yield f"A person has {each} rows on average, whose values do not depend on the person."
         yield (
             f"The error is {plan.meaning or _ERROR}. It is usually within 20 % of the average of "
@@ -175,13 +174,13 @@ class PlanPage:
     def _price(self) -> Iterator[str]:
         budget, unit = self.plan.budget, self.plan.unit
         if budget.kind == PURE_KIND:
-            times = three_digits(math.exp(min(float(budget.amount), 700)))
+            times = shapes.three_digits(math.exp(min(float(budget.amount), 700)))
             yield (
                 f"<p>Whoever sees the answer, whatever else they know: the odds of any guess about "
                 f'{escaped(unit)} change by a factor of <span id="said-odds">{times}</span> at '
                 "most.</p>"
             )
-        given = dict(said(self.plan))
+        given = dict(summary.said(self.plan))
         yield html.definitions(
             [
                 ("protected", str(unit)),
@@ -252,4 +251,4 @@ class PlanPage:
 
 
 def _cell(x: float | None) -> str:
-    return "–" if x is None else three_digits(x)
+    return "–" if x is None else shapes.three_digits(x)

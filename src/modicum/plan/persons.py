@@ -18,19 +18,17 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.plan.shapes import Shape, is_number
-from modicum.plan.solve import Effort
+from modicum.plan import shapes, solve
 from modicum.plan.trial import CountingReader, Released, Trial, apart, trial
 from modicum.privacy.unit import Unit
 from modicum.release import Estimate
 from modicum.runtime.query import Query
-from modicum.sources.arrays import array_column
-from modicum.sources.base import MemorySource
+from modicum.sources import arrays, base
 from modicum.summaries.synthetic import SyntheticTable, uniform
 
 COLUMN = "value"
 _MOST = 1 << 20  # rows
-EFFORT = Effort(
+EFFORT = solve.Effort(
     runs=64,
     search_runs=8,
     least_epsilon=1e-3,
@@ -49,7 +47,7 @@ def checked_rows_each(rows_each: object, unit: Unit) -> float:
         if rows_each is not None:
             raise InvalidArgument("rows_each is for a unit of all rows of persons")
         return 1.0
-    if not is_number(rows_each) or rows_each < 1:
+    if not shapes.is_number(rows_each) or rows_each < 1:
         raise InvalidArgument(
             f"a plan for {unit} needs rows_each, how many rows a person has on average, at least "
             f"1, got {as_given(rows_each)}"
@@ -61,7 +59,7 @@ def checked_rows_each(rows_each: object, unit: Unit) -> float:
 class PersonTrials:
     """Answers queries from tables of persons; ``truth`` is the answer without privacy."""
 
-    shape: Shape
+    shape: shapes.Shape
     truth: Callable[[Released], Any]
     unit: Unit
     rows_each: float
@@ -76,8 +74,8 @@ class PersonTrials:
         person = self.unit.column
         assert person is not None
         columns = {COLUMN: x, person: _persons(rows, self.rows_each, entropy)}
-        opened = {name: array_column(each) for name, each in columns.items()}
-        source = MemorySource("plan", rows, opened.__getitem__, list(columns))
+        opened = {name: arrays.array_column(each) for name, each in columns.items()}
+        source = base.MemorySource("plan", rows, opened.__getitem__, list(columns))
 
         def error_of(answer: Estimate[Any]) -> float:
             lattice = answer.lattice or asked.lattice or Lattice.within((-2, 2))

@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 
 from modicum.errors import InvalidArgument, WrongCall, as_given, did_you_mean
 from modicum.exact.lattice import Lattice
+from modicum.plan import persons, trial
 from modicum.plan.asked import PlannedQuestion, asked_of
-from modicum.plan.persons import COLUMN, EFFORT, PersonTrials, checked_rows_each
 from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
 from modicum.plan.solve import Effort, Simulated, Task
 from modicum.plan.summary import Plan
-from modicum.plan.trial import against, column_trials, columns_trials
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runtime.query import Query
@@ -71,17 +70,17 @@ def _of_columns(read: Callable[..., TableShape], power: int) -> Guess:
         )
 
     note = f"At most 2^{power} numbers are made up; with more rows the error falls like 1/n."
-    return Guess(read, columns_trials, effort, note)
+    return Guess(read, trial.columns_trials, effort, note)
 
 
 GUESSES: Mapping[str, Guess] = MappingProxyType(
     {
         "nothing": Guess(
             lambda _lattice: None,  # a count does not look at values
-            lambda _, error, unit: column_trials(Shape("uniform", 0.0, 1.0), error, unit),
+            lambda _, error, unit: trial.column_trials(Shape("uniform", 0.0, 1.0), error, unit),
             lambda _: Effort(),
         ),
-        "column": Guess(shape_of, column_trials, lambda _: Effort()),
+        "column": Guess(shape_of, trial.column_trials, lambda _: Effort()),
         "vectors": _of_columns(columns_of, 24),  # 128 MB
         "moments": _of_columns(columns_of, 21),  # each is multiplied with all others of its row
         "regression": _of_columns(regression_of, 21),
@@ -241,12 +240,12 @@ def _prepared(
             f"{planned.noun} has no plan for persons all of whose rows count: plan it for a unit "
             "with max_rows="
         )
-    each = checked_rows_each(rows_each, person)
+    each = persons.checked_rows_each(rows_each, person)
     answered = _answered(question, sample)
     error_of = answered.error
     if error_of is None:
         assert answered.truth is not None
-        error_of = against(answered.truth)
+        error_of = trial.against(answered.truth)
     task = Task(
         partial(question, **options), guess.trials(data, error_of, person), guess.effort(data)
     )
@@ -285,13 +284,13 @@ def _of_persons(
 ) -> Task:
     """The task for persons: tables of their rows are made, as for no other unit."""
     assert planned.truth is not None
-    column = {"column": COLUMN} if planned.data == "column" else {}
+    column = {"column": persons.COLUMN} if planned.data == "column" else {}
     shape = data if isinstance(data, Shape) else Shape("uniform", 0.0, 1.0)
 
     def asked(**cost: Any) -> Query[Any]:
         return question(**column, **options, **cost).for_unit(guess.unit)
 
-    return Task(asked, PersonTrials(shape, planned.truth, *guess), EFFORT)
+    return Task(asked, persons.PersonTrials(shape, planned.truth, *guess), persons.EFFORT)
 
 
 def _declared(question: Builder) -> tuple[Declaration, Planned]:

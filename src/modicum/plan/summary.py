@@ -11,12 +11,11 @@ from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 
-from modicum.errors import InvalidArgument
+from modicum import errors, plural
 from modicum.exact.lattice import Lattice
 from modicum.plan.asked import PlannedQuestion
 from modicum.plan.curve import PlanCurve, checked_values
 from modicum.plan.shapes import Shape, TableShape, three_digits
-from modicum.plural import number_of
 from modicum.privacy.budget import Budget, Number, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
@@ -149,7 +148,9 @@ class Plan:
         """
         name, values = checked_values(epsilon=epsilon, rho=rho, n=n)
         if self.asked is None:
-            raise InvalidArgument("this plan does not say how it was made: make it with plan.mean")
+            raise errors.InvalidArgument(
+                "this plan does not say how it was made: make it with plan.mean"
+            )
         fixed = {"budget": self.budget} if name == "n" else {"n": self.n}
         again = import_module("modicum.plan.statistics").planned
         plans = (again(self.asked, **fixed, **{name: each}) for each in values)
@@ -217,7 +218,7 @@ class Plan:
         about = "".join(f", {words}" for _, _, words in self._chosen())
         if self.shape is not None:
             about += self.shape.words(self.lattice)
-        return f"plan for {self.noun} of {number_of(self.n, 'row')}{about}"
+        return f"plan for {self.noun} of {plural.number_of(self.n, 'row')}{about}"
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False

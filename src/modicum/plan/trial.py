@@ -19,25 +19,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayEstimate
-from modicum.exact.enclosure import float_nearest
+from modicum import array_release, release
+from modicum.exact import enclosure, octaves
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.exact.octaves import OCTAVES
-from modicum.mechanisms.additive import Noise
-from modicum.mechanisms.base import Mechanism
+from modicum.mechanisms import additive, base
 from modicum.plan.shapes import Population, Shape, TableShape
 from modicum.privacy.event import Event
 from modicum.privacy.unit import Unit
-from modicum.release import Estimate, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import Draw, Steps
+from modicum.sources import persons
 from modicum.sources.base import open_source
-from modicum.sources.persons import TableReader
 from modicum.status import USABLE, judged
+from modicum.summaries import synthetic
 from modicum.summaries.base import Read
-from modicum.summaries.synthetic import SyntheticTable
 
 _ROWS = Unit()
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
@@ -55,7 +52,7 @@ class Trial:
     error: float
     interval_width: float
     passes: int
-    transcript: tuple[TranscriptEntry, ...]
+    transcript: tuple[release.TranscriptEntry, ...]
     status: str
     method: str
     usable: bool
@@ -94,7 +91,7 @@ class SyntheticReader:
     around a rank are spread at random, so the table itself does not know where they are.
     """
 
-    def __init__(self, table: SyntheticTable, lattice: Lattice | None = None) -> None:
+    def __init__(self, table: synthetic.SyntheticTable, lattice: Lattice | None = None) -> None:
         self._lattice, self._tables = lattice, {lattice: table, None: table}
         self.passes = 0
         self.summaries: list[Any] = []
@@ -106,11 +103,11 @@ class SyntheticReader:
             ask.reduction.synthetic(self.on(ask.lattice), ask.lattice, entropy) for ask in reads
         ]
         self.summaries += [
-            each for ask, each in zip(reads, found, strict=True) if ask.lattice != OCTAVES
+            each for ask, each in zip(reads, found, strict=True) if ask.lattice != octaves.OCTAVES
         ]
         return found
 
-    def on(self, lattice: Lattice | None) -> SyntheticTable:
+    def on(self, lattice: Lattice | None) -> synthetic.SyntheticTable:
         """The table on a lattice; without one of its own it is on that of every read."""
         known = self._tables.get(lattice if self._lattice else None)
         if known is None:
@@ -132,19 +129,19 @@ class Part:
     number: int
     runs: int
     weight: float = 1.0
-    mechanisms: dict[str, Mechanism[Any]] = field(default_factory=dict)
+    mechanisms: dict[str, base.Mechanism[Any]] = field(default_factory=dict)
 
 
 def steered(query: Query[Any], part: Part) -> Query[Any]:
     """The same query, with its radii drawn for one of several runs."""
 
-    def begin(event: Event) -> Steps[Estimate[Any]]:
+    def begin(event: Event) -> Steps[release.Estimate[Any]]:
         return _steered_steps(query.begin(event), part)
 
     return replace(query, begin=begin)
 
 
-def _steered_steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[Any]]:
+def _steered_steps(steps: Steps[release.Estimate[Any]], part: Part) -> Steps[release.Estimate[Any]]:
     reply = None
     while True:
         try:
@@ -159,10 +156,10 @@ def _steered_steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[An
 
 
 @dataclass(frozen=True, slots=True)
-class _Steered(Mechanism[tuple[int, ...]]):
+class _Steered(base.Mechanism[tuple[int, ...]]):
     """The mechanism of the radii with another sampler; all that is said of it is the original's."""
 
-    mechanism: Mechanism[tuple[int, ...]]
+    mechanism: base.Mechanism[tuple[int, ...]]
     sizes: Floats
     part: Part
 
@@ -210,7 +207,7 @@ class Released:
     """
 
     asked: Query[Any]
-    table: SyntheticTable
+    table: synthetic.SyntheticTable
     summaries: Sequence[Any]
     mechanisms: dict[str, Any]
     answer: Any
@@ -232,7 +229,7 @@ class Released:
         """The unit of the table's integers."""
         return Fraction(self.lattice.step)
 
-    def points(self, noise: Noise) -> tuple[Floats, Floats]:
+    def points(self, noise: additive.Noise) -> tuple[Floats, Floats]:
         """Integers that stand for a noise, and their chances."""
         z, chances = zip(*_points(noise), strict=True)
         return np.array(z, dtype=np.float64), np.array(chances)
@@ -250,11 +247,11 @@ def column_trials(
     and wide radii are drawn more often than by chance: a few dozen runs then suffice.
     """
 
-    def one(asked: Query[Any], table: SyntheticTable, number: int, runs: int) -> Trial:
+    def one(asked: Query[Any], table: synthetic.SyntheticTable, number: int, runs: int) -> Trial:
         made_on = shape.lattice if asked.finds_range else None
         reader, part = SyntheticReader(table, made_on), Part(number, runs)
 
-        def error_of(answer: Estimate[Any]) -> float:
+        def error_of(answer: release.Estimate[Any]) -> float:
             known = reader.on(answer.lattice or asked.lattice)
             return error(Released(asked, known, reader.summaries, part.mechanisms, answer))
 
@@ -265,7 +262,7 @@ def column_trials(
     def simulated(asked: Query[Any], rows: int, runs: int) -> Iterator[Trial]:
         lattice = shape.lattice if asked.finds_range else asked.lattice
         if lattice is None:  # a count does not look at values
-            alike = SyntheticTable(np.zeros(1, np.int64), np.array([rows]))
+            alike = synthetic.SyntheticTable(np.zeros(1, np.int64), np.array([rows]))
             return (one(asked, alike, number, runs) for number in range(runs))
         population = Population.of(shape, lattice, rows)
         tables = (population.table(SeededEntropy(f"plan, table {n}")) for n in range(runs))
@@ -292,7 +289,7 @@ def against(truth: Callable[[Released], Any]) -> Error:
 
 def apart(value: Fraction, true: Fraction) -> float:
     """How far an answer is from the truth, the largest float if that is beyond it."""
-    return abs(float_nearest(value - true))
+    return abs(enclosure.float_nearest(value - true))
 
 
 def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
@@ -313,7 +310,7 @@ def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
             yield value(*several), chance
 
 
-def _joint(noise: Noise, number: int) -> Iterator[tuple[tuple[int, ...], float]]:
+def _joint(noise: additive.Noise, number: int) -> Iterator[tuple[tuple[int, ...], float]]:
     """Tuples that stand for several independent noises, and their chances."""
     quantiles = _quantiles(noise)
     for i in range(len(quantiles)):
@@ -321,7 +318,7 @@ def _joint(noise: Noise, number: int) -> Iterator[tuple[tuple[int, ...], float]]
         yield tuple(quantiles[place] for place in places), 1 / len(quantiles)
 
 
-def _points(noise: Noise) -> list[tuple[int, float]]:
+def _points(noise: additive.Noise) -> list[tuple[int, float]]:
     """Integers that stand for a noise, and their chances: all of them if they are few."""
     reach = noise.tail_bound(1e-9)
     if reach <= _FEW:
@@ -330,7 +327,7 @@ def _points(noise: Noise) -> list[tuple[int, float]]:
     return [(z, 1 / len(quantiles)) for z in quantiles]
 
 
-def _quantiles(noise: Noise) -> list[int]:
+def _quantiles(noise: additive.Noise) -> list[int]:
     """Quantiles of integer noise, one for each of equal shares of its probability."""
     upper = [noise.quantile(t) for t in _TAILS]
     return sorted([*upper, *(-k for k in upper)])
@@ -350,7 +347,7 @@ def _tails(shares: int) -> list[float]:
 _TAILS = _tails(16)
 
 
-class CountingReader(TableReader):
+class CountingReader(persons.TableReader):
     """Reads synthetic rows, and counts the passes."""
 
     __slots__ = ("passes",)
@@ -370,7 +367,7 @@ class ReleasedRows(NamedTuple):
 
     columns: TableShape
     x: Floats
-    answer: ArrayEstimate
+    answer: array_release.ArrayEstimate
 
     @property
     def values(self) -> Floats:
@@ -389,7 +386,7 @@ def columns_trials(
         if asked.lattice is not None and not asked.finds_range:
             x = np.clip(x, asked.lattice.lo, asked.lattice.hi)
 
-        def error_of(answer: ArrayEstimate) -> float:
+        def error_of(answer: array_release.ArrayEstimate) -> float:
             return error(ReleasedRows(columns, x, answer))
 
         return trial(asked, CountingReader(x), error_of, unit=unit, seed=f"plan {number}")

@@ -31,18 +31,6 @@ from modicum.privacy.budget import (
 )
 from modicum.privacy.event import Event
 
-__all__ = [
-    "Filter",
-    "approx_to_zcdp",
-    "composed",
-    "composed_tightly",
-    "parallel",
-    "pure_to_approx",
-    "pure_to_zcdp",
-    "total",
-    "zcdp_to_approx",
-]
-
 _BITS = 64  # significant bits kept where a conversion is irrational
 
 

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.enclosure import exp_above, exp_below, sqrt_below
-from modicum.exact.rational import short_above, short_below
+from modicum.exact import enclosure, rational
 from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, Budget, Kind, short_text
 
 _DIGITS = 40
@@ -241,11 +240,11 @@ class ZCDP(Event):
 
     @property
     def largest_pure(self) -> Fraction:
-        return sqrt_below(2 * self.rho, _BITS)
+        return enclosure.sqrt_below(2 * self.rho, _BITS)
 
     @property
     def largest_range(self) -> Fraction:
-        return sqrt_below(8 * self.rho, _BITS)
+        return enclosure.sqrt_below(8 * self.rho, _BITS)
 
     def __str__(self) -> str:
         return f"ρ = {short_text(self.rho)}"
@@ -272,12 +271,15 @@ class ApproxDP(Event):
             return self
         # 1 + e^x + ... + e^((m-1) x) = (e^(m x) - 1) / (e^x - 1), x = ε / m. δ is rounded down.
         x = self.epsilon / records
-        one, all_of_them = exp_below(x, _DIGITS) - 1, exp_above(self.epsilon, _DIGITS) - 1
-        return replace(self, epsilon=x, delta=short_below(self.delta * one / all_of_them))
+        one, all_of_them = (
+            enclosure.exp_below(x, _DIGITS) - 1,
+            enclosure.exp_above(self.epsilon, _DIGITS) - 1,
+        )
+        return replace(self, epsilon=x, delta=rational.short_below(self.delta * one / all_of_them))
 
     def for_records(self, records: int) -> Self:
-        failing = self.delta * sum(exp_above(i * self.epsilon) for i in range(records))
-        return replace(self, epsilon=records * self.epsilon, delta=short_above(failing))
+        failing = self.delta * sum(enclosure.exp_above(i * self.epsilon) for i in range(records))
+        return replace(self, epsilon=records * self.epsilon, delta=rational.short_above(failing))
 
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         raise InvalidArgument(

@@ -15,16 +15,7 @@ from datetime import date
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
-from modicum.errors import (
-    InvalidArgument,
-    WrongCall,
-    a_kind,
-    as_given,
-    can_be_key,
-    no_attribute,
-    says_how,
-)
-from modicum.status import USABLE
+from modicum import errors, status
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +31,7 @@ _OPERATORS = (
     *(f"r{each}" for each in _CALCULATE),
     *("lt", "le", "gt", "ge", "neg", "abs", "int"),
 )
-DRAWS = says_how("plot(most=20)", kind="what is released says how it is drawn")
+DRAWS = errors.says_how("plot(most=20)", kind="what is released says how it is drawn")
 _COSTS = ("cost", "delta", "epsilon", "rho")
 _ELSEWHERE = {
     **dict.fromkeys(
@@ -97,7 +88,7 @@ class AnswerRows:
     @property
     def usable(self) -> list[bool]:
         """Whether each number can be used."""
-        return [code in USABLE for code in self.codes]
+        return [code in status.USABLE for code in self.codes]
 
 
 def common_terms(several: Sequence[Mapping[str, object]]) -> dict[str, object]:
@@ -141,7 +132,7 @@ def sealed(cls: type[T]) -> type[T]:
 
     def hashed(self: Any) -> int:
         values = (getattr(self, each.name) for each in fields(self))
-        return hash((type(self).__name__, *filter(can_be_key, values)))
+        return hash((type(self).__name__, *filter(errors.can_be_key, values)))
 
     if "__eq__" in cls.__dict__:
         cls.__hash__ = hashed  # type: ignore[method-assign]
@@ -154,8 +145,9 @@ def no_arithmetic(taken: str) -> Callable[[type[T]], type[T]]:
     """Make a record refuse to be calculated with, and say how its number is ``taken``."""
 
     def refuse(self: object, *_: object) -> NoReturn:
-        raise WrongCall(
-            f"{a_kind(type(self))} is no number to calculate with: {taken}, which leaves its "
+        raise errors.WrongCall(
+            f"{errors.a_kind(type(self))} is no number to calculate with: {taken}, which leaves "
+            "its "
             "interval behind; intervals of sums and ratios do not follow from it, ask for the "
             "whole in one question, as modicum.ratio() does"
         )
@@ -243,9 +235,9 @@ class Publishable:
         ('modicum.release/2', True)
         """
         if not (indent is None or isinstance(indent, int)):
-            raise InvalidArgument(
+            raise errors.InvalidArgument(
                 f"to_json() returns text, and takes the number of spaces to indent, got "
-                f"{as_given(indent)}: write the text to a file, or publish().to_csv(path)"
+                f"{errors.as_given(indent)}: write the text to a file, or publish().to_csv(path)"
             )
         stored = import_module("modicum.serialise").stored(self)
         return json.dumps({**self.facts(), "stored": stored}, indent=indent, allow_nan=False)
@@ -275,7 +267,9 @@ class Publishable:
         record: Self = import_module("modicum.serialise").of_json(text, cls)
         return record
 
-    @says_how("publish(digits=2)", round="digits=2", decimals="digits=2", confidence="level=0.9")
+    @errors.says_how(
+        "publish(digits=2)", round="digits=2", decimals="digits=2", confidence="level=0.9"
+    )
     def publish(
         self,
         *,
@@ -559,5 +553,5 @@ class Publishable:
 
         def __getattr__(self, name: str) -> NoReturn:
             if name in _COSTS and hasattr(type(self), "cost"):
-                raise no_attribute(self, name, {name: "cost is what all of it cost"})
-            raise no_attribute(self, name, _ELSEWHERE)
+                raise errors.no_attribute(self, name, {name: "cost is what all of it cost"})
+            raise errors.no_attribute(self, name, _ELSEWHERE)

@@ -7,16 +7,8 @@ from functools import partial
 from itertools import islice
 from typing import Protocol, Self
 
-from modicum.publishing.answers import Publishable
-from modicum.publishing.html import (
-    Markup,
-    escaped,
-    facts,
-    folded,
-    paragraph,
-    table,
-)
-from modicum.publishing.plain import short
+from modicum.publishing import answers, plain
+from modicum.publishing.html import Markup, escaped, facts, folded, paragraph, table
 
 _SHOWN = 30  # parts in a notebook
 
@@ -64,7 +56,7 @@ class Explanation(str):
 
     @classmethod
     def of_draws(
-        cls, record: Publishable, draws: Sequence[_Draw], said: str, more: Iterable[str]
+        cls, record: answers.Publishable, draws: Sequence[_Draw], said: str, more: Iterable[str]
     ) -> Self:
         """Explain a record by its draws, and what the interval assumes by sentences.
 
@@ -73,7 +65,7 @@ class Explanation(str):
         title = f"Every draw, in order{said}"
         lines = [str(record), "", f"{title}:"]
         for draw in draws:
-            shown = ", ".join(f"{k}={short(v)}" for k, v in draw.parameters.items())
+            shown = ", ".join(f"{k}={plain.short(v)}" for k, v in draw.parameters.items())
             lines.append(f"  {draw.label}: {_came_out(draw)}  [{draw.event}]")
             lines.append(f"    {draw.mechanism}({shown})")
         sentences = [*more]
@@ -83,7 +75,7 @@ class Explanation(str):
     @classmethod
     def of_parts(
         cls,
-        record: Publishable,
+        record: answers.Publishable,
         said: Sequence[str],
         parts: Mapping[str, Explanation],
         *,
@@ -109,7 +101,7 @@ class Explanation(str):
 
 
 def _draws(
-    record: Publishable, title: str, draws: Sequence[_Draw], sentences: Sequence[str]
+    record: answers.Publishable, title: str, draws: Sequence[_Draw], sentences: Sequence[str]
 ) -> str:
     rows = [[draw.label, _outcome(draw), str(draw.event)] for draw in draws]
     drawn = table(["draw", "outcome", "cost"], rows, labels=1, words=1, caption=title)
@@ -118,15 +110,17 @@ def _draws(
 
 
 def _came_out(draw: _Draw) -> str:
-    return draw.words or short(draw.outcome)
+    return draw.words or plain.short(draw.outcome)
 
 
 def _outcome(draw: _Draw) -> Markup:
-    how = facts((name, short(value)) for name, value in draw.parameters.items())
+    how = facts((name, plain.short(value)) for name, value in draw.parameters.items())
     return Markup(f"{escaped(_came_out(draw))}{folded(draw.mechanism, how)}")
 
 
-def _parts(record: Publishable, said: Sequence[str], parts: Mapping[str, Explanation]) -> str:
+def _parts(
+    record: answers.Publishable, said: Sequence[str], parts: Mapping[str, Explanation]
+) -> str:
     shown = islice(parts.items(), _SHOWN)
     inner = "".join(folded(name, part._repr_html_()) for name, part in shown)
     more = [f"and {len(parts) - _SHOWN:,} more: print() has all"] * (len(parts) > _SHOWN)

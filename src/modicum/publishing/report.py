@@ -18,18 +18,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from modicum.errors import InvalidArgument, as_given
-from modicum.privacy.accountant import zcdp_to_approx
-from modicum.privacy.budget import zcdp
+from modicum import errors, status, version
+from modicum.privacy import accountant, budget
+from modicum.publishing import files, picture, rules
 from modicum.publishing import page as html
-from modicum.publishing import picture
 from modicum.publishing.answers import AnswerRows, Publishable, texts_once
-from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import number, plain_text, terms_in_words, written_label
-from modicum.publishing.rules import NORMAL, SUPPRESSED
 from modicum.publishing.table import PublishedNumber, PublishedTable, Publishing, shown
-from modicum.status import USABLE
-from modicum.version import VERSION
 
 _ROWS = 40  # numbers in a picture with a row for each
 _BESIDE = 1500  # numbers in a picture beside each other
@@ -78,7 +73,7 @@ class Report:
     def of(cls, publishing: Publishing, author: str | None) -> Report:
         """Take the arguments of ``report()``; the date is that of now."""
         if author is not None and not isinstance(author, str):
-            raise InvalidArgument(f"author must be text, got {as_given(author)}")
+            raise errors.InvalidArgument(f"author must be text, got {errors.as_given(author)}")
         return cls(publishing, author, datetime.now(UTC))
 
     def text(self, record: Publishable) -> str:
@@ -104,7 +99,7 @@ class Report:
             html.section("How to cite it", *self._citation(title, table, terms)),
             html.section("How it was made", *_made(record, terms)),
             html.section("How to check it", *_checks(facts)),
-            html.footer(f"Written {self._when} by modicum {VERSION}."),
+            html.footer(f"Written {self._when} by modicum {version.VERSION}."),
         ]
         return html.page(title, filter(None, body), record=facts, style=picture.STYLE)
 
@@ -112,8 +107,8 @@ class Report:
         self, record: Publishable, path: str | os.PathLike[str], *, overwrite: bool
     ) -> Path:
         """Write the page to a file, whole or not at all."""
-        target = checked_target(path, overwrite=overwrite)
-        write_whole({target: self.text(record)})
+        target = files.checked_target(path, overwrite=overwrite)
+        files.write_whole({target: self.text(record)})
         return target
 
     @property
@@ -141,7 +136,7 @@ class Report:
         held: Any = record
         cells = len(held.keys) if hasattr(held, "margins") else len(table)  # and then the margins
         yield from _compared(answers, table, title, labels[:cells])
-        flagged = any(each.flag != NORMAL for each in table.numbers)
+        flagged = any(each.flag != rules.NORMAL for each in table.numbers)
         rows = (
             [
                 *map(_label, those),
@@ -167,7 +162,7 @@ class Report:
     def _who(self, terms: Mapping[str, object]) -> Iterator[str]:
         said = [("answers for it", self.author)] if self.author else []
         said += [("page written", self._when)]
-        said += [("software", f"modicum {terms.get('version', VERSION)}")]
+        said += [("software", f"modicum {terms.get('version', version.VERSION)}")]
         yield html.definitions([(name, words) for name, words in said if words])
         if re.match(r".*: \S", str(terms.get("account"))):
             yield html.paragraph(
@@ -183,7 +178,8 @@ class Report:
         yield html.quotation(
             table.citation
             or f"{who}“{title}”, released with differential privacy ({_cost(terms)} for "
-            f"{terms['unit']}, {terms['neighbours']}) by modicum {terms.get('version', VERSION)}, "
+            f"{terms['unit']}, {terms['neighbours']}) by modicum "
+            f"{terms.get('version', version.VERSION)}, "
             f"{self.date:%Y-%m-%d}."
         )
         if table.rights:
@@ -235,7 +231,7 @@ def _reason(each: PublishedNumber) -> str:
         "below": "it is smaller than a rule of the publication allows",
         "wider": "its interval is wider than a rule of the publication allows",
     }
-    left = "Left out" if each.flag == SUPPRESSED else "With care"
+    left = "Left out" if each.flag == rules.SUPPRESSED else "With care"
     return f"{left}: {words.get(str(each.reason), str(each.reason))}"
 
 
@@ -315,13 +311,13 @@ def _compared(
 
 
 def _warnings(answers: AnswerRows) -> Iterator[str]:
-    lost = sum(code not in USABLE for code in answers.codes)
+    lost = sum(code not in status.USABLE for code in answers.codes)
     if lost and lost == len(answers.codes):
         codes = ", ".join(dict.fromkeys(answers.codes))
         yield f"The answer cannot be used ({codes})."
     elif lost:
         yield f"{lost:,} of {len(answers.codes):,} numbers cannot be used."
-    if care := dict.fromkeys(code for code in answers.codes if code in USABLE - {"ok"}):
+    if care := dict.fromkeys(code for code in answers.codes if code in status.USABLE - {"ok"}):
         yield f"To be used with care ({', '.join(care)})."
     if answers.terms.get("private") is False:
         yield "Test randomness was used: this release protects nobody and must not be shown."
@@ -350,7 +346,7 @@ def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
     amounts = record.total_event.amounts
     whom = f"one {_whom(terms)}"
     if {*amounts} == {"rho"}:
-        implied = zcdp_to_approx(zcdp(amounts["rho"]), _DELTA)
+        implied = accountant.zcdp_to_approx(budget.zcdp(amounts["rho"]), _DELTA)
         amounts = {"epsilon": implied.amount, "delta": implied.delta}
     if "epsilon" in amounts:
         yield html.paragraph(_odds(whom, float(amounts["epsilon"]), float(amounts.get("delta", 0))))

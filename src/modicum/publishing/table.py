@@ -13,11 +13,10 @@ from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
 from modicum.errors import InvalidArgument, as_given, can_be_key, did_you_mean
+from modicum.publishing import files, native
 from modicum.publishing.answers import Publishable
 from modicum.publishing.csvw import CsvColumn, csv_text, metadata
-from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import card, facts, table
-from modicum.publishing.native import TypedCells
 from modicum.publishing.rounding import Base, Digits, Rounding, written
 from modicum.publishing.rules import DOUBTFUL, LEGEND, NORMAL, SUPPRESSED, Rules
 
@@ -160,9 +159,9 @@ class PublishedTable:
         -----
         The metadata are put in place first, and hold the SHA-256 of the CSV file.
         """
-        target = checked_target(path, overwrite=overwrite)
-        beside = checked_target(_beside(target), overwrite=overwrite)
-        write_whole(self.files(target, wide))
+        target = files.checked_target(path, overwrite=overwrite)
+        beside = files.checked_target(_beside(target), overwrite=overwrite)
+        files.write_whole(self.files(target, wide))
         return target, beside
 
     def files(self, target: Path, wide: str | None = None) -> dict[Path, str]:
@@ -399,7 +398,7 @@ def _beside(target: Path) -> Path:
 
 def _plain_cells(column: CsvColumn) -> list[Any]:
     cells = [*map(_plain, column.cells)]
-    return cells if column.kind is None else TypedCells(cells, column.kind)
+    return cells if column.kind is None else native.TypedCells(cells, column.kind)
 
 
 def _plain(cell: Any) -> Any:

@@ -12,10 +12,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from modicum.charging import cost_of, fitted
-from modicum.errors import BudgetExceeded, InvalidArgument, ModicumError
-from modicum.group_by import checked_keys, key_event
-from modicum.plural import number_of
+from modicum import charging, errors, group_by, plural
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import ApproxDP, Event, event_of
 from modicum.privacy.ledger.book import Ledger
@@ -25,15 +22,9 @@ from modicum.questions.question import N_DISTINCT, OF_CELLS, VALUE_COUNTS, Quest
 from modicum.questions.questionnaire import Questionnaire
 from modicum.runtime.query import Query
 from modicum.runtime.run import row_costs
-from modicum.sources.base import Source
-from modicum.sources.groups import check_groups
-from modicum.sources.persons import check_unit
-from modicum.sources.reader import check_column
+from modicum.sources import base, groups, persons, reader, viewed
 from modicum.sources.view import View
-from modicum.sources.viewed import view_of
-from modicum.tables.crosstab import check_cells, only_counted
-from modicum.tables.description import Asked
-from modicum.tables.distinct import checked_labels
+from modicum.tables import crosstab, description, distinct
 
 _ROUNDED = Fraction(1, 10**9)  # parts of a description are rounded down to units of a ledger
 
@@ -110,7 +101,7 @@ class QuestionCosts:
         return _sum((each.due for each in self.costs), self.account.budget.kind)
 
     def __str__(self) -> str:
-        asked = number_of(len(self.costs), "question")
+        asked = plural.number_of(len(self.costs), "question")
         lines = [f"{self.file}: {asked} can be asked; the check charges nothing"]
         rows = [
             (each.question.name, each.question.about, str(each.cost), _charged(each))
@@ -131,18 +122,20 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def costs_of(file: Questionnaire, source: Source, ledger: Ledger, account: str) -> QuestionCosts:
+def costs_of(
+    file: Questionnaire, source: base.Source, ledger: Ledger, account: str
+) -> QuestionCosts:
     """Check every question against the schema of a table, and all costs against an account."""
     name = file.path.name
     with naming(f"{name}, account"):
         state = ledger.account(account)
         charged = _charged_by_key(ledger, state)
     if file.unit is not None and file.unit != state.unit:
-        raise InvalidArgument(
+        raise errors.InvalidArgument(
             f"{name}, unit: account {account!r} protects {state.unit}, and not {file.unit}"
         )
     with naming(f"{name}, unit"):
-        check_unit(source, state.unit)
+        persons.check_unit(source, state.unit)
     costs = []
     for question in file.questions:
         cost = _checked(question, source, state)
@@ -161,7 +154,7 @@ def _check_total(costs: QuestionCosts) -> None:
     for each in costs.costs:
         due += each.due
         if not due <= state.remaining:
-            raise BudgetExceeded(
+            raise errors.BudgetExceeded(
                 f"{each.question.where}, {'rho' if state.budget.concentrated else 'epsilon'}: the "
                 f"questions up to this one cost {due} that is not charged yet, of {costs.due} for "
                 f"all, but only {state.remaining} of {state.budget} is left in account "
@@ -169,28 +162,28 @@ def _check_total(costs: QuestionCosts) -> None:
             )
 
 
-def _checked(question: Question, source: Source, state: AccountState) -> Budget:
+def _checked(question: Question, source: base.Source, state: AccountState) -> Budget:
     """Check a question against the schema; its cost."""
     kind, unit, where = state.budget.kind, state.unit, question.where
     for view in question.views:
         field = "where" if view.columns == () else f"with, {view.columns[0][0]}"
         with naming(f"{where}, {field}"):
-            source = view_of(source, view, unit)
+            source = viewed.view_of(source, view, unit)
     if question.query is None:
         with naming(f"{where}, columns"):
-            Asked.of(source, unit, question.columns, question.cost)
+            description.Asked.of(source, unit, question.columns, question.cost)
         with naming(f"{where}, epsilon"):
             return _event(question.cost).cost(kind)
     try:
         if question.statistic == N_DISTINCT:
             (column,) = question.columns or ()
-            labels = checked_labels(source, unit, column, question.max_groups)[1]
+            labels = distinct.checked_labels(source, unit, column, question.max_groups)[1]
             unit = Unit(rows=labels)
-        query = fitted(question.query, source, kind, unit)
-        check_column(source, query.place, query.lattice)
+        query = charging.fitted(question.query, source, kind, unit)
+        reader.check_column(source, query.place, query.lattice)
         if question.statistic in OF_CELLS:
-            only_counted(source, unit, query)
-    except ModicumError as error:
+            crosstab.only_counted(source, unit, query)
+    except errors.ModicumError as error:
         raise type(error)(f"{where}, {question.field_of(error)}: {error}") from None
     keys = _checked_groups(question, source, unit, kind)
     if question.max_groups is not None and question.statistic != N_DISTINCT:
@@ -198,7 +191,7 @@ def _checked(question: Question, source: Source, state: AccountState) -> Budget:
             unit = unit.in_groups(question.max_groups)
     with naming(f"{where}, epsilon"):
         _check_begun(query, unit)
-        return cost_of([query], kind) + keys
+        return charging.cost_of([query], kind) + keys
 
 
 def _check_begun(query: Query[Any], unit: Unit) -> None:
@@ -214,23 +207,23 @@ def _event(cost: Budget) -> Event:
     return ApproxDP(cost.amount, cost.delta) if cost.delta else event_of(cost)
 
 
-def _checked_groups(question: Question, source: Source, unit: Unit, kind: Kind) -> Budget:
+def _checked_groups(question: Question, source: base.Source, unit: Unit, kind: Kind) -> Budget:
     """Check columns of keys and the keys; what drawing them costs."""
     by, where = question.by, question.where
     if not by:
         return _sum((), kind)
     with naming(f"{where}, {'column' if question.statistic == VALUE_COUNTS else 'by'}"):
         if len(by) > 1:
-            source = view_of(source, View(None, (), by), unit)
-        kinds = check_groups(source, unit, by, question.max_groups)
+            source = viewed.view_of(source, View(None, (), by), unit)
+        kinds = groups.check_groups(source, unit, by, question.max_groups)
     if question.key_budget is None:
         with naming(f"{where}, keys"):
-            keys = checked_keys(question.keys, by, kinds)
+            keys = group_by.checked_keys(question.keys, by, kinds)
             if question.statistic in OF_CELLS:
-                check_cells(len(keys))
+                crosstab.check_cells(len(keys))
         return _sum((), kind)
     with naming(f"{where}, key_epsilon"):
-        return key_event(question.key_budget).cost(kind)
+        return group_by.key_event(question.key_budget).cost(kind)
 
 
 def _charged_by_key(ledger: Ledger, state: AccountState) -> dict[str, Budget]:
@@ -248,7 +241,7 @@ def _check_unchanged(question: Question, file: str, charged: Mapping[str, Budget
         checked_name(f"{key} (keys of {', '.join(question.by)})", "the key of a question")
     stem = key.rpartition("[")[0]
     if any(known.startswith(f"{stem}[") and not known.startswith(key) for known in charged):
-        raise InvalidArgument(
+        raise errors.InvalidArgument(
             f"{question.where}, name: a question of this name was charged with other fields: "
             "give this one another name, or the old fields"
         )

@@ -16,13 +16,7 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
 from modicum.questions.costs import QuestionCosts, costs_of
 from modicum.questions.planning import QuestionPlans, planned
-from modicum.questions.question import (
-    PUBLISHED,
-    Question,
-    checked_fields,
-    checked_title,
-    naming,
-)
+from modicum.questions.question import PUBLISHED, Question, checked_fields, checked_title, naming
 from modicum.questions.questionnaire import Questionnaire, Table
 from modicum.questions.running import QuestionAnswers, answered
 from modicum.sources.files import csv_file

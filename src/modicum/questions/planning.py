@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from modicum import group_by, plural
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.group_by import checked_keys
-from modicum.plan.shapes import three_digits
+from modicum.plan import shapes, summary
 from modicum.plan.statistics import plan_of
-from modicum.plan.summary import Plan
-from modicum.plural import number_of
 from modicum.privacy.budget import APPROX_KIND, Budget
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit, checked_unit
@@ -29,10 +27,8 @@ from modicum.questions.question import (
 )
 from modicum.questions.questionnaire import Questionnaire
 from modicum.statistics.contents import PLANNED
-from modicum.tables.crosstab import check_cells, planned_counts
-from modicum.tables.distinct import bounded_labels, noise_of_labels
+from modicum.tables import crosstab, distinct, table_release
 from modicum.tables.margins import ErrorOfSum
-from modicum.tables.table_release import TOTAL
 
 _ALPHA = 0.05  # of the intervals
 _NOT_EXPECTED = {"epsilon", "rho", "budget", "error", "unit"}
@@ -66,11 +62,12 @@ class NoisePlan:
         """What to expect."""
         first, *others = self.noises
         said = (
-            f"error {three_digits(first.error)}, interval {three_digits(first.interval_width)} wide"
+            f"error {shapes.three_digits(first.error)}, interval "
+            f"{shapes.three_digits(first.interval_width)} wide"
         )
         if first.numbers > 1:
             said += f", of {first.numbers:,} {first.what}"
-        margins = (f"{each.what} {three_digits(each.error)}" for each in others)
+        margins = (f"{each.what} {shapes.three_digits(each.error)}" for each in others)
         return f"{said}; error of margins: {', '.join(margins)}" if others else said
 
     def to_json(self) -> str:
@@ -84,7 +81,7 @@ class QuestionPlan:
     """The plan of a question, or in words why there is none."""
 
     question: Question
-    plan: Plan | NoisePlan | None
+    plan: summary.Plan | NoisePlan | None
     why: str
 
     @property
@@ -99,8 +96,8 @@ class QuestionPlan:
         if not self.plan.usable:
             return f"no usable answer, of {rows}{note}"
         width = self.plan.interval_width
-        wide = f"{three_digits(width)} wide" if math.isfinite(width) else "without a bound"
-        return f"error {three_digits(self.plan.error)}, interval {wide}, of {rows}{note}"
+        wide = f"{shapes.three_digits(width)} wide" if math.isfinite(width) else "without a bound"
+        return f"error {shapes.three_digits(self.plan.error)}, interval {wide}, of {rows}{note}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +180,7 @@ class QuestionPlans:
             cost = str(each.question.cost) + ("" if keys is None else f" and {keys} for keys")
             rows.append((each.question.name, each.question.about, cost, each.words))
         total = " and ".join(map(str, self.totals))
-        asked = number_of(len(self.plans), "question")
+        asked = plural.number_of(len(self.plans), "question")
         return "\n".join(
             [
                 f"plan of {self.file}: {asked}; nothing is read or spent",
@@ -247,17 +244,19 @@ def _noise_of_cells(question: Question, unit: Unit) -> NoisePlan:
     by, query, where = question.by, question.query, question.where
     assert query is not None
     with naming(f"{where}, keys"):
-        keys = checked_keys(question.keys, by, [None] * len(by))
-        check_cells(len(keys))
+        keys = group_by.checked_keys(question.keys, by, [None] * len(by))
+        crosstab.check_cells(len(keys))
     if question.max_groups is not None:
         with naming(f"{where}, max_groups"):
             unit = unit.in_groups(min(unit.in_groups(question.max_groups).groups, len(keys)))
     with naming(f"{where}, epsilon"):
-        model = planned_counts(by, keys, question.options.get("margins", True), query, unit)
+        model = crosstab.planned_counts(
+            by, keys, question.options.get("margins", True), query, unit
+        )
     noises = []
     for margin in (by, *model.layout.margins):
         lower, upper = model.intervals(margin, 1 - _ALPHA, None)
-        what = "cells" if margin == by else ", ".join(margin) or TOTAL
+        what = "cells" if margin == by else ", ".join(margin) or table_release.TOTAL
         errors, width = model.expected_errors(margin), float((upper - lower).max())
         noises.append(PlannedNoise(what, len(errors), float(errors.max()), width))
     return NoisePlan(tuple(noises))
@@ -267,9 +266,9 @@ def _noise_of_labels(question: Question, unit: Unit) -> NoisePlan:
     (column,), query = question.columns or (), question.query
     assert query is not None
     with naming(f"{question.where}, max_groups"):
-        labels = bounded_labels(unit, column, question.max_groups)[1]
+        labels = distinct.bounded_labels(unit, column, question.max_groups)[1]
     with naming(f"{question.where}, epsilon"):
-        law = ErrorOfSum(((noise_of_labels(query.event, labels), 1.0, 1),))
+        law = ErrorOfSum(((distinct.noise_of_labels(query.event, labels), 1.0, 1),))
     return NoisePlan((PlannedNoise(N_DISTINCT, 1, law.expected_size, 2 * law.bound(_ALPHA)),))
 
 

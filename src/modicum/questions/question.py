@@ -11,18 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from modicum import confidence, group_by, signature
 from modicum import query as ask
-from modicum.confidence import check_confidence
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError, did_you_mean
-from modicum.group_by import key_event
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.publishing.table import Publishing
 from modicum.runtime.query import Query
-from modicum.signature import asked
 from modicum.sources.view import View
-from modicum.statistics.contents import CHAPTERS
-from modicum.statistics.spec import find_statistic
+from modicum.statistics import contents, spec
 from modicum.summaries.base import Columns
 from modicum.tables.crosstab import checked_margins
 
@@ -199,7 +196,10 @@ def _named(message: str, fields: Sequence[str], otherwise: str) -> str:
 
 
 def _statistic(given: object, where: str) -> str:
-    known = [*(each for each in CHAPTERS if find_statistic(each).command), *WHOLE_TABLE]
+    known = [
+        *(each for each in contents.CHAPTERS if spec.find_statistic(each).command),
+        *WHOLE_TABLE,
+    ]
     if given not in known:
         meant = did_you_mean(str(given), known)
         raise InvalidArgument(
@@ -215,7 +215,7 @@ def _own(statistic: str) -> tuple[dict[str, str], str]:
         del parameters["self"]
         others = _NOT_OWN
     else:
-        parameters = dict(inspect.signature(find_statistic(statistic).question).parameters)
+        parameters = dict(inspect.signature(spec.find_statistic(statistic).question).parameters)
         others = {*_ELSEWHERE}
     own = {name: str(p.annotation) for name, p in parameters.items() if name not in others}
     return own, next(iter(parameters))
@@ -268,8 +268,8 @@ def _query(
     if statistic in WHOLE_TABLE:
         return _query_of_cells(options, cost, where)
     try:
-        question = find_statistic(statistic).question
-        return asked(question, "", (place,), {**options, "budget": cost})
+        question = spec.find_statistic(statistic).question
+        return signature.asked(question, "", (place,), {**options, "budget": cost})
     except ModicumError as error:
         message = str(error)
         fields = [*inspect.signature(question).parameters]
@@ -374,7 +374,7 @@ def _key_budget(fields: Mapping[str, Any], by: Sequence[str], where: str) -> Bud
             raise InvalidArgument(f"{where}, {field}: it is missing")
     with naming(f"{where}, key_epsilon"):
         budget = approx(fields["key_epsilon"], fields["key_delta"])
-        key_event(budget)
+        group_by.key_event(budget)
     return budget
 
 
@@ -391,7 +391,7 @@ def _publication(
     if fields.get("tail") == "none":
         fields["tail"] = None
     try:
-        check_confidence(fields.get("level", 0.95), fields.get("tail", "auto"))
+        confidence.check_confidence(fields.get("level", 0.95), fields.get("tail", "auto"))
         return Publication(Publishing.of(**fields), wide)
     except ModicumError as error:
         field = _named(str(error), PUBLISHED, "digits")

@@ -10,8 +10,7 @@ from typing import Any
 from modicum.errors import InvalidArgument
 from modicum.privacy.unit import Unit
 from modicum.questions.question import Question, naming
-from modicum.sources.base import Source, open_source
-from modicum.sources.files import csv_file
+from modicum.sources import base, files
 
 Table = Any
 
@@ -30,17 +29,17 @@ class Questionnaire:
     digest: str
     csv: Mapping[str, Any] = field(default_factory=dict)
 
-    def _opened(self, table: Table | None = None) -> Source:
+    def _opened(self, table: Table | None = None) -> base.Source:
         """Open the table: the one that is given, or that of the file."""
         if table is None and self.table is None:
             raise InvalidArgument(f"{self.path.name}, table: it is missing, and no table was given")
         with naming(f"{self.path.name}, table"):
             if table is not None:
-                return open_source(table)
+                return base.open_source(table)
             if not self.csv:
-                return open_source(self.table)
+                return base.open_source(self.table)
         with naming(f"{self.path.name}, csv"):
-            return csv_file(str(self.table), **self.csv)
+            return files.csv_file(str(self.table), **self.csv)
 
     def _charged(self, account: str | None = None) -> str:
         """Name the account: the one that is given, or that of the file."""

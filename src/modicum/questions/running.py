@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from modicum import errors, version
 from modicum.array_release import ArrayRelease
 from modicum.curator import Curator
-from modicum.errors import InvalidArgument, ModicumError, OutputError
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
-from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.store import without_passwords
+from modicum.privacy.ledger import book, store
 from modicum.publishing.files import write_whole
 from modicum.questions.costs import QuestionCosts, aligned
 from modicum.questions.question import DESCRIBE, N_DISTINCT, WHOLE_TABLE, Question
@@ -27,7 +26,6 @@ from modicum.release import Release
 from modicum.sources.base import Source
 from modicum.tables.description import Description
 from modicum.tables.table_release import Crosstab
-from modicum.version import VERSION
 
 Answer = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease | Crosstab | Description
 State = Literal["answered", "not written", "refused", "not asked"]
@@ -132,7 +130,7 @@ class QuestionAnswers:
         file = self.file
         record = {
             "schema": "modicum.run/1",
-            "version": VERSION,
+            "version": version.VERSION,
             "name": file.name,
             "title": file.title,
             "file": file.path.name,
@@ -159,7 +157,7 @@ class QuestionAnswers:
 def answered(
     file: Questionnaire,
     source: Source,
-    ledger: Ledger,
+    ledger: book.Ledger,
     costs: QuestionCosts,
     folder: Path,
     progress: Callable[[str], None],
@@ -177,7 +175,7 @@ def answered(
         found = _with_asking(found, place, asking)
         try:
             write_whole({folder / _INDEX: found.to_json() + "\n"})
-        except OutputError as error:
+        except errors.OutputError as error:
             goes_on = False
             if asking.state == "answered":
                 asking = replace(asking, state="not written", why=str(error))
@@ -203,8 +201,8 @@ def _asked(
     """
     try:
         answer = _ask(curator.idempotent(question.key(file.name)), question)
-    except ModicumError as error:
-        why = without_passwords(" ".join(str(error).split()))
+    except errors.ModicumError as error:
+        why = store.without_passwords(" ".join(str(error).split()))
         return Asking(question, "refused", None, why), not isinstance(error, OSError)
     text, numbers = f"{answer}\n", answer.to_json(indent=1) + "\n"
     files = {folder / f"{question.name}.txt": text, folder / f"{question.name}.json": numbers}
@@ -212,11 +210,11 @@ def _asked(
     why = ""
     try:
         files |= publishing.table(answer).files(folder / f"{question.name}.csv", wide)
-    except ModicumError as error:
+    except errors.ModicumError as error:
         why = f"publish: {error}"
     try:
         write_whole(files)
-    except OutputError as error:
+    except errors.OutputError as error:
         return Asking(question, "not written", answer, str(error)), False
     return Asking(question, "not written" if why else "answered", answer, why), True
 
@@ -264,13 +262,13 @@ def _take(run: QuestionAnswers) -> None:
     folder, file = run.folder, run.file
     try:
         if folder.is_dir() and any(folder.iterdir()) and not _is_ours(run):
-            raise InvalidArgument(
+            raise errors.InvalidArgument(
                 f"the folder {folder} holds other files than answers of {file.path.name} for "
                 f"account {run.account!r}: name another one"
             )
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(
+        raise errors.OutputError(
             f"cannot write in {folder}: {error.strerror}; nothing was asked"
         ) from None
     write_whole({folder / _INDEX: run.to_json() + "\n"})

@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from modicum.runtime import run, steps
 from modicum.runtime.query import Pooling, Query
-from modicum.runtime.run import LiveRun
-from modicum.runtime.steps import labelled
 
 _PREFIX = "all groups: "
 
@@ -28,15 +27,15 @@ def pooling_of(query: Query[Any]) -> Pooling:
 def before_groups(query: Query[Any], groups: int) -> Query[Any]:
     """The query of all records together whose answer so many groups share."""
     find = pooling_of(query).find
-    return replace(query, begin=lambda event: labelled(_PREFIX, find(event, groups)))
+    return replace(query, begin=lambda event: steps.labelled(_PREFIX, find(event, groups)))
 
 
-def in_pool(query: Query[Any], found: LiveRun) -> Query[Any]:
+def in_pool(query: Query[Any], found: run.LiveRun) -> Query[Any]:
     """The query of one group, given what was found of all of them."""
     return replace(query, begin=partial(pooling_of(query).begin, found.answer))
 
 
-def share_among(runs: Sequence[LiveRun], query: Query[Any], found: LiveRun) -> None:
+def share_among(runs: Sequence[run.LiveRun], query: Query[Any], found: run.LiveRun) -> None:
     """Finish the runs of all groups, which are released: post-processing of their estimates."""
     estimates = pooling_of(query).finish(found.answer, [each.answer for each in runs])
     for live, estimate in zip(runs, estimates, strict=True):

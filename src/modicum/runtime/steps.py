@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, TypeVar
 
-from modicum.mechanisms.additive import Noise, add_noise
-from modicum.mechanisms.base import Mechanism
+from modicum.mechanisms import additive, base
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.summaries.base import Read
@@ -35,7 +34,7 @@ class Draw(NamedTuple):
     """
 
     label: str
-    mechanism: Mechanism[Any]
+    mechanism: base.Mechanism[Any]
     words: Callable[[Any], str] | None = None
     records: int = 1
 
@@ -62,7 +61,9 @@ def read_both(first: Read[S], second: Read[T]) -> Steps[tuple[S, T]]:
     return summary, other
 
 
-def draw(label: str, mechanism: Mechanism[T], words: Callable[[T], str] | None = None) -> Steps[T]:
+def draw(
+    label: str, mechanism: base.Mechanism[T], words: Callable[[T], str] | None = None
+) -> Steps[T]:
     """Draw from a mechanism and return the outcome; the runner charges before the first draw."""
     outcome = yield Draw(label, mechanism, words)
     return outcome  # type: ignore[no-any-return]
@@ -70,12 +71,12 @@ def draw(label: str, mechanism: Mechanism[T], words: Callable[[T], str] | None =
 
 def draw_count(
     split: BudgetSplit, records: int, share: Share, label: str = "count"
-) -> Steps[tuple[int, Noise]]:
+) -> Steps[tuple[int, additive.Noise]]:
     """Draw a number of records with noise, and return the noise too.
 
     One record more changes the number by 0 or 1: a wide table may cap it at a public number.
     """
-    mechanism = split.spend(add_noise((records,), share, sensitivity=1))
+    mechanism = split.spend(additive.add_noise((records,), share, sensitivity=1))
     (noisy,) = yield from draw(label, mechanism)
     return noisy, mechanism.noise[0]
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.rational import as_integer
-from modicum.local.protocol import between
-from modicum.local.wire import Written, as_bytes, reread
+from modicum.local import protocol, wire
 from modicum.privacy.budget import Budget, Number, approx
 
 _FEWEST, _MOST = 100, 1 << 24
@@ -27,7 +26,7 @@ _FEWEST_HONEST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Shuffled(Written):
+class Shuffled(wire.Written):
     """Public parameters of a protocol whose messages are shuffled.
 
     Attributes
@@ -119,7 +118,7 @@ class Shuffled(Written):
         >>> shuffle.Sum.from_json(protocol.to_json()) == protocol
         True
         """
-        return reread(text, cls._built)
+        return wire.reread(text, cls._built)
 
 
 def crowd(clients: object, honest: object) -> tuple[int, int]:
@@ -134,8 +133,8 @@ def promised(
     epsilon: Number, delta: Number, clients: object, honest: object
 ) -> tuple[Budget, int, int]:
     """Read what shuffled messages guarantee, and the crowd that they count on."""
-    size = between(epsilon, "epsilon", "0.01", "10")
-    small = between(delta, "delta", "1e-12", "1e-3")
+    size = protocol.between(epsilon, "epsilon", "0.01", "10")
+    small = protocol.between(delta, "delta", "1e-12", "1e-3")
     return approx(size, small), *crowd(clients, honest)
 
 
@@ -235,7 +234,7 @@ class Shuffler:
             people than agreed, or if anybody's frames were heard before, in whatever message and
             order: a network that sends twice, and somebody who slips in a copy, change nothing.
         """
-        data, whole = as_bytes(message), self._size * self._each
+        data, whole = wire.as_bytes(message), self._size * self._each
         if not data or len(data) % whole:
             return False
         # Sorted, since a person's shares mean the same in any order. Equal bytes compare equal, and

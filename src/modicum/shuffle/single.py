@@ -17,11 +17,10 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction, as_integer
-from modicum.local import Histogram, Mean
+from modicum.local import Histogram, Mean, wire
 from modicum.local import histogram as local_histogram
 from modicum.local import mean as local_mean
 from modicum.local.protocol import Floats, Integers, chosen_session
-from modicum.local.wire import frame, head
 from modicum.privacy.budget import Budget, Number, approx, chosen_budget
 from modicum.shuffle.shuffler import Shuffled, promised
 
@@ -233,8 +232,8 @@ class Single(Shuffled):
         return self.protocol.rounds
 
     def _frames(self, number: int) -> tuple[int, list[bytes], int]:
-        size = frame(self.protocol.asked(self.protocol.first()).answer).itemsize
-        return size, [head(self.protocol.tag, number)], self.crowds[number - 1]
+        size = wire.frame(self.protocol.asked(self.protocol.first()).answer).itemsize
+        return size, [wire.head(self.protocol.tag, number)], self.crowds[number - 1]
 
     def parameters(self) -> dict[str, Any]:
         return {

@@ -13,17 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources.base import (
-    CHUNK,
-    Chunk,
-    Floats,
-    MemoryColumn,
-    MemorySource,
-    Source,
-    opener,
-    rows_of,
-    suppress_warnings,
-)
+from modicum.sources import base
 from modicum.sources.labels import Coder, Label
 from modicum.sources.types import check_number
 from modicum.summaries.base import Columns
@@ -34,21 +24,21 @@ BLOCK = 1 << 16
 _NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_, type(None))
 
 
-def array_column(values: NDArray[Any]) -> MemoryColumn:
+def array_column(values: NDArray[Any]) -> base.MemoryColumn:
     """Open a one-dimensional array of numbers; float64 is not copied."""
-    return MemoryColumn(
+    return base.MemoryColumn(
         lambda start, stop: [values[start:stop]], lambda at: [values[at]], _protected_floats
     )
 
 
-def _protected_floats(values: NDArray[Any]) -> Floats:
+def _protected_floats(values: NDArray[Any]) -> base.Floats:
     """Return float64: a view that cannot be written to, or a copy."""
-    floats: Floats = values.astype(np.float64, copy=False).view()
+    floats: base.Floats = values.astype(np.float64, copy=False).view()
     floats.flags.writeable = False
     return floats
 
 
-class MatrixSource(Source):
+class MatrixSource(base.Source):
     """Rows of one width, in memory, whose columns have no names.
 
     Its chunks hold blocks of rows under ``Columns()``. ``declared`` is the printed name of the type
@@ -62,7 +52,7 @@ class MatrixSource(Source):
         rows: int,
         width: int,
         declared: str,
-        read: Callable[[int, int], Floats],
+        read: Callable[[int, int], base.Floats],
     ) -> None:
         check_number(engine, declared, None)
         if width < 1:
@@ -87,15 +77,15 @@ class MatrixSource(Source):
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
-    ) -> Iterator[Chunk]:
+    ) -> Iterator[base.Chunk]:
         size = max(1, BLOCK // self.width)
         for start in range(0, self._rows, size):
             stop = min(start + size, self._rows)
-            yield {None: rows_of(stop - start), Columns(): self._read(start, stop)}
+            yield {None: base.rows_of(stop - start), Columns(): self._read(start, stop)}
 
 
-@opener("numpy.ndarray")
-def open_array(array: NDArray[Any]) -> Source:
+@base.opener("numpy.ndarray")
+def open_array(array: NDArray[Any]) -> base.Source:
     """Open a NumPy array of shape (n,), or (n, d) with d >= 1."""
     declared = array.dtype.name
     masked = sys.modules.get("numpy.ma")  # whoever has such an array has imported it
@@ -103,7 +93,7 @@ def open_array(array: NDArray[Any]) -> Source:
         raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
     plain = np.asarray(array)
     if plain.ndim == 1:
-        return MemorySource.of_column("numpy", len(plain), array_column(plain), declared)
+        return base.MemorySource.of_column("numpy", len(plain), array_column(plain), declared)
     if plain.ndim != 2:
         raise UnsupportedData(
             "an array must have one dimension, or two if its rows are vectors, got "
@@ -116,24 +106,24 @@ def open_array(array: NDArray[Any]) -> Source:
     )
 
 
-@opener("builtins.list", "builtins.tuple", "builtins.range")
-def _open_list(items: Sequence[Any]) -> Source:
+@base.opener("builtins.list", "builtins.tuple", "builtins.range")
+def _open_list(items: Sequence[Any]) -> base.Source:
     """Open a list, tuple or range, by copying it; an item that is not a number is missing.
 
     A list declares no type, so refusing an item would reveal something about it.
     """
     values = numbers_of(items)
-    return MemorySource.of_column("list", len(values), array_column(values), "float64")
+    return base.MemorySource.of_column("list", len(values), array_column(values), "float64")
 
 
-def numbers_of(items: Sequence[Any]) -> Floats:
+def numbers_of(items: Sequence[Any]) -> base.Floats:
     """Convert items of no declared type; one that is not a number is missing."""
-    with suppress_warnings():
-        parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
+    with base.suppress_warnings():
+        parts = [_converted(items[i : i + base.CHUNK]) for i in range(0, len(items), base.CHUNK)]
     return np.concatenate([*parts, np.empty(0)])
 
 
-def _converted(items: Sequence[Any]) -> Floats:
+def _converted(items: Sequence[Any]) -> base.Floats:
     if all(issubclass(kind, _NUMBERS) for kind in {type(item) for item in items}):
         try:
             return np.array(items, dtype=np.float64)

@@ -10,23 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.sources.arrays import MatrixSource
-from modicum.sources.base import (
-    Floats,
-    MemoryColumn,
-    MemorySource,
-    Source,
-    StreamSource,
-    TableBatch,
-    opener,
-)
+from modicum.sources import arrays, base
 from modicum.sources.labels import Encoded, LabelValues, Text
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
 
 
-def arrow_floats(array: Any) -> Floats:
+def arrow_floats(array: Any) -> base.Floats:
     """Convert an Arrow array; a null becomes NaN, and no value can make it fail."""
     pa = import_module("pyarrow")
     if pa.types.is_decimal(array.type):
@@ -36,7 +27,7 @@ def arrow_floats(array: Any) -> Floats:
         array = array.cast(pa.float64(), safe=False)
     if array.null_count:
         array = array.fill_null(np.nan)
-    floats: Floats = array.to_numpy(zero_copy_only=False)
+    floats: base.Floats = array.to_numpy(zero_copy_only=False)
     return floats
 
 
@@ -91,16 +82,16 @@ def _items(array: Any) -> Sequence[Hashable]:
 
 def arrow_batches(
     batches: Iterable[Any], columns: Sequence[str | int], labels: Sequence[str | int]
-) -> Iterator[TableBatch]:
+) -> Iterator[base.TableBatch]:
     """Convert columns of RecordBatches, by their names or places."""
     for batch in batches:
-        yield TableBatch(
+        yield base.TableBatch(
             [arrow_floats(batch.column(name)) for name in columns],
             [arrow_labels(batch.column(name)) for name in labels],
         )
 
 
-def arrow_column(chunked: Any) -> MemoryColumn:
+def arrow_column(chunked: Any) -> base.MemoryColumn:
     """Open a ChunkedArray; its floats are not copied if they are in one piece without nulls."""
     parts = chunked.chunks
     starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
@@ -113,7 +104,7 @@ def arrow_column(chunked: Any) -> MemoryColumn:
             if first < last:
                 yield part.take(array(positions[first:last] - at))
 
-    return MemoryColumn(
+    return base.MemoryColumn(
         lambda start, stop: chunked.slice(start, stop - start).chunks,
         fetch,
         arrow_floats,
@@ -121,9 +112,9 @@ def arrow_column(chunked: Any) -> MemoryColumn:
     )
 
 
-@opener("pyarrow.Table", "pyarrow.RecordBatch")
-def _open_table(table: Any) -> Source:
-    return MemorySource(
+@base.opener("pyarrow.Table", "pyarrow.RecordBatch")
+def _open_table(table: Any) -> base.Source:
+    return base.MemorySource(
         "pyarrow",
         table.num_rows,
         lambda name: arrow_column(_chunked(table.column(name))),
@@ -132,13 +123,13 @@ def _open_table(table: Any) -> Source:
     )
 
 
-@opener("pyarrow.ChunkedArray", "pyarrow.Array")
-def _open_array(array: Any) -> Source:
+@base.opener("pyarrow.ChunkedArray", "pyarrow.Array")
+def _open_array(array: Any) -> base.Source:
     chunked = _chunked(array)
     if import_module("pyarrow").types.is_fixed_size_list(chunked.type):
         return _open_lists(chunked)
     declared = str(chunked.type)
-    return MemorySource.of_column("pyarrow", len(chunked), arrow_column(chunked), declared)
+    return base.MemorySource.of_column("pyarrow", len(chunked), arrow_column(chunked), declared)
 
 
 def _chunked(array: Any) -> Any:
@@ -146,16 +137,16 @@ def _chunked(array: Any) -> Any:
     return pa.chunked_array([array]) if isinstance(array, pa.Array) else array
 
 
-def _open_lists(chunked: Any) -> Source:
+def _open_lists(chunked: Any) -> base.Source:
     """Open lists of one size as rows of vectors; a missing list has missing values."""
     kind = chunked.type
     width = kind.list_size
 
-    def read(start: int, stop: int) -> Floats:
+    def read(start: int, stop: int) -> base.Floats:
         parts = chunked.slice(start, stop - start).chunks
         return np.concatenate([np.empty((0, width)), *map(rows, parts)])
 
-    def rows(part: Any) -> Floats:
+    def rows(part: Any) -> base.Floats:
         values = part.values[part.offset * width : (part.offset + len(part)) * width]
         found = arrow_floats(values).reshape(-1, width)
         if part.null_count:
@@ -163,11 +154,11 @@ def _open_lists(chunked: Any) -> Source:
             found = np.where(missing[:, None], np.nan, found)
         return found
 
-    return MatrixSource("pyarrow", len(chunked), width, str(kind.value_type), read)
+    return arrays.MatrixSource("pyarrow", len(chunked), width, str(kind.value_type), read)
 
 
-@opener("pyarrow.dataset.Dataset")
-class ArrowDataset(StreamSource):
+@base.opener("pyarrow.dataset.Dataset")
+class ArrowDataset(base.StreamSource):
     """A data set of PyArrow, of files that it opens."""
 
     def __init__(self, dataset: Any, label: str | None = None) -> None:
@@ -177,7 +168,7 @@ class ArrowDataset(StreamSource):
         )
         self._dataset = dataset
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[base.TableBatch]:
         names = list(dict.fromkeys([*columns, *labels]))
         batches = self._dataset.to_batches(columns=names, batch_size=_BATCH)
         return arrow_batches(batches, columns, labels)

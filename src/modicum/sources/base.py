@@ -19,15 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import (
-    CopyRefused,
-    InvalidArgument,
-    MissingColumn,
-    ModicumError,
-    SourceError,
-    UnsupportedData,
-    did_you_mean,
-)
+from modicum import errors
 from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, label_kind
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
@@ -125,7 +117,7 @@ class Source(ABC):
             return
         if self._names is None:
             if column != self._alias:
-                raise InvalidArgument(
+                raise errors.InvalidArgument(
                     f"column={column!r}: this data is a single column; leave the name out"
                 )
         elif column not in self._names:
@@ -152,7 +144,9 @@ class Source(ABC):
         """Check that a column has values to read: more than the rows of a table."""
         self.check(column)
         if column is None and self._names is not None:
-            raise InvalidArgument(f"column is missing: a table needs one; {self._available()}")
+            raise errors.InvalidArgument(
+                f"column is missing: a table needs one; {self._available()}"
+            )
 
     def check_label(self, name: str) -> str | None:
         """Check that a column of a table is declared, as something that can be a label.
@@ -165,7 +159,7 @@ class Source(ABC):
             return None
         kind = label_kind(self._declared(name))
         if kind is None:
-            raise UnsupportedData(
+            raise errors.UnsupportedData(
                 f"column {name!r} is declared as {self._declared(name)}, which cannot hold labels: "
                 "pass integers, text, booleans, dates, moments or a categorical column"
             )
@@ -183,23 +177,23 @@ class Source(ABC):
             return "number"
         if kind in {"date", "datetime"}:
             return "datetime"
-        raise UnsupportedData(
+        raise errors.UnsupportedData(
             f"column {name!r} is declared as {self.declared(name)}, by which rows cannot be "
             "ordered: pass numbers, dates or moments"
         )
 
     def _check_name(self, name: str) -> None:
         if self._names is None:
-            raise InvalidArgument(
+            raise errors.InvalidArgument(
                 f"there is no column {name!r}: the data are a single column; pass a table"
             )
         if name not in self._names:
             raise self._missing(name)
 
-    def _missing(self, column: str) -> MissingColumn:
+    def _missing(self, column: str) -> errors.MissingColumn:
         """Return an error that lists the columns, and the one that may be meant."""
-        meant = did_you_mean(column, self.names) or ";"
-        return MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
+        meant = errors.did_you_mean(column, self.names) or ";"
+        return errors.MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
 
     def _available(self) -> str:
         return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
@@ -241,13 +235,13 @@ class Source(ABC):
         return f"Source(engine={self.engine!r})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise CopyRefused("an opened source guards data and refuses to be pickled or copied")
+        raise errors.CopyRefused("an opened source guards data and refuses to be pickled or copied")
 
 
 def _unique(names: Sequence[str]) -> tuple[str, ...]:
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
-        raise UnsupportedData(f"column names must be unique, but there are several {twice}")
+        raise errors.UnsupportedData(f"column names must be unique, but there are several {twice}")
     return tuple(names)
 
 
@@ -430,9 +424,9 @@ def guarded(label: str, action: Callable[[], T]) -> T:
     except BaseException as error:
         # A panic within Polars is not an Exception, and neither is an interrupt by the user.
         failed = isinstance(error, Exception) or type(error).__name__ == "PanicException"
-        if isinstance(error, ModicumError | MemoryError) or not failed:
+        if isinstance(error, errors.ModicumError | MemoryError) or not failed:
             raise
-    raise SourceError(f"{label} could not be read")
+    raise errors.SourceError(f"{label} could not be read")
 
 
 Opener = Callable[[Any], Source]
@@ -503,7 +497,7 @@ def open_source(table: Any) -> Source:
                 return opened(table)
     kind = made.__name__
     article = "an" if kind[0] in "AEIOUaeio" else "a"
-    raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
+    raise errors.UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
 
 
 @cache

@@ -29,8 +29,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from modicum.errors import SourceError
-from modicum.sources.base import guarded
-from modicum.sources.progress import watched
+from modicum.sources import base, progress
 
 _PIECE = 1 << 18  # rows
 _BLOCK = 1 << 20  # bytes
@@ -65,7 +64,7 @@ class Copy:
     def of_packed(cls, path: str, label: str) -> Copy:
         """Decompress a text file."""
         inner = Path(path)
-        with guarded(label, lambda: UNPACK[inner.suffix.lower()](path, "rb")) as stream:
+        with base.guarded(label, lambda: UNPACK[inner.suffix.lower()](path, "rb")) as stream:
             return cls.of_stream(stream, label)
 
     @classmethod
@@ -80,7 +79,7 @@ class Copy:
             with Path(copy.path).open("w", encoding="utf-8", newline="") as file:
                 write_row = csv.writer(file).writerow
                 rows = ((1, row) for row in program.read(path))
-                for row in watched(rows, f"copying {label}", "rows"):
+                for row in progress.watched(rows, f"copying {label}", "rows"):
                     write_row([_cell(value) for value in row])
 
         return _written(cls(".csv"), label, write)
@@ -99,7 +98,7 @@ def _written(copy: Copy, label: str, write: Callable[[Copy], None]) -> Copy:
         return True
 
     try:
-        whole = guarded(label, fill)
+        whole = base.guarded(label, fill)
     except BaseException:
         copy.delete()
         raise

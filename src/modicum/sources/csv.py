@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData, as_given
-from modicum.sources.base import CHUNK, StreamSource, TableBatch
-from modicum.sources.csv_rows import Dialect, is_well_formed, read_rows
+from modicum.sources import base, csv_rows
 from modicum.sources.polars import query_batches, query_count, streams
 
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
@@ -107,7 +106,7 @@ class Numbers:
         return text.cast(pl.Float64, strict=False)
 
 
-class CsvFile(StreamSource):
+class CsvFile(base.StreamSource):
     """A CSV file; every column may hold numbers, or text.
 
     Where values are counted, a column is read under another name, as labels: a cell that is not a
@@ -119,7 +118,7 @@ class CsvFile(StreamSource):
         self,
         path: str,
         name: str,
-        dialect: Dialect,
+        dialect: csv_rows.Dialect,
         numbers: Numbers,
         columns: Sequence[str] | None = None,
         *,
@@ -173,7 +172,7 @@ class CsvFile(StreamSource):
         found = []
         if self.dialect.is_utf8 and not _is_utf8(self._path):
             found.append("some bytes are not UTF-8: perhaps --encoding cp1252")
-        if not is_well_formed(self._path, self.dialect):
+        if not csv_rows.is_well_formed(self._path, self.dialect):
             found.append(
                 "some quotes stand inside of cells or are never closed, or line ends differ"
             )
@@ -189,7 +188,7 @@ class CsvFile(StreamSource):
             "columns=[...] (--columns NAME,NAME,...)"
         )
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[base.TableBatch]:
         places = [self._header.index(name) for name in columns]
         texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
         if not self._polars_agrees():
@@ -208,10 +207,12 @@ class CsvFile(StreamSource):
         floats = [self.numbers.polars(cells[place]) for place in places]
         return query_batches(self._scan(), floats, list(map(text, texts, labels)))
 
-    def _plain_batches(self, places: Sequence[int], texts: Sequence[int]) -> Iterator[TableBatch]:
+    def _plain_batches(
+        self, places: Sequence[int], texts: Sequence[int]
+    ) -> Iterator[base.TableBatch]:
         rows, value = self._body(), self.numbers.reader()
-        while batch := list(itertools.islice(rows, CHUNK)):
-            yield TableBatch(
+        while batch := list(itertools.islice(rows, base.CHUNK)):
+            yield base.TableBatch(
                 [np.array([value(_cell(row, place)) for row in batch]) for place in places],
                 [[_cell(row, place) or None for row in batch] for place in texts],
             )
@@ -229,7 +230,7 @@ class CsvFile(StreamSource):
             return lines and os.fstat(file.fileno()).st_size * lines // len(first)
 
     def _body(self) -> Iterator[list[str]]:
-        rows = read_rows(self._path, self.dialect)
+        rows = csv_rows.read_rows(self._path, self.dialect)
         if self._headed:
             next(row for row in rows if row)
         return rows
@@ -241,7 +242,7 @@ class CsvFile(StreamSource):
                 self.dialect.is_utf8
                 and find_spec("polars") is not None
                 and streams()
-                and is_well_formed(self._path, self.dialect)
+                and csv_rows.is_well_formed(self._path, self.dialect)
                 and len(self._scan().collect_schema()) == len(self._header)
             )
         return self._agreed
@@ -260,11 +261,11 @@ class CsvFile(StreamSource):
         )
 
 
-def _header(path: str, name: str, dialect: Dialect) -> list[str]:
+def _header(path: str, name: str, dialect: csv_rows.Dialect) -> list[str]:
     with Path(path).open("rb") as file:
         if file.read(2) in _UTF_16:
             raise SourceError(f"{name!r} is in UTF-16: save it as UTF-8")
-    header = next((row for row in read_rows(path, dialect) if row), None)
+    header = next((row for row in csv_rows.read_rows(path, dialect) if row), None)
     if header is None:
         raise SourceError(f"{name!r} is empty: its first line must name the columns")
     return header

@@ -13,18 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from modicum.errors import InvalidArgument, SourceError, as_given
-from modicum.sources.arrow import ArrowDataset, arrow_batches
-from modicum.sources.base import (
-    Source,
-    StreamSource,
-    TableBatch,
-    guarded,
-    opener,
-    suppress_warnings,
-)
-from modicum.sources.copied import PROGRAMS, UNPACK, Copy
+from modicum.sources import arrow, base, copied, csv_rows
+from modicum.sources.base import Source
 from modicum.sources.csv import CsvFile, Numbers
-from modicum.sources.csv_rows import Dialect
 from modicum.sources.duckdb import DuckRelation
 from modicum.sources.polars import LazyQuery
 from modicum.sources.types import is_number, label_kind
@@ -56,7 +47,7 @@ _READERS = {
 _ADVICE = {suffix: line for suffixes, line in _READERS.items() for suffix in suffixes}
 
 
-@opener("builtins.str", "os.PathLike")
+@base.opener("builtins.str", "os.PathLike")
 def _open_path(path: str | os.PathLike[str]) -> Source:
     """Open a file by the end of its name, or all Parquet files of a folder or pattern.
 
@@ -66,25 +57,28 @@ def _open_path(path: str | os.PathLike[str]) -> Source:
     name, files = found_files(path)
     suffixes = {Path(file).suffix.lower() for file in files}
     if suffixes == {".parquet"}:
-        return guarded(repr(name), lambda: _open_parquet(files, repr(name)))
+        return base.guarded(repr(name), lambda: _open_parquet(files, repr(name)))
     if len(files) == 1:
         suffix = suffixes.pop()
         if _text_suffix(files[0]) in _SEPARATORS:
             return csv_file(files[0])
-        if suffix in PROGRAMS:
-            copy = Copy.of_table(files[0], repr(name))
-            return guarded(
-                repr(name), lambda: CsvFile(copy.path, name, Dialect(), Numbers(), keep=copy)
+        if suffix in copied.PROGRAMS:
+            copy = copied.Copy.of_table(files[0], repr(name))
+            return base.guarded(
+                repr(name),
+                lambda: CsvFile(copy.path, name, csv_rows.Dialect(), Numbers(), keep=copy),
             )
         if suffix in _ARROW:
-            return guarded(repr(name), lambda: _open_arrow(files[0], _ARROW[suffix], repr(name)))
+            return base.guarded(
+                repr(name), lambda: _open_arrow(files[0], _ARROW[suffix], repr(name))
+            )
     raise _unknown_format(name)
 
 
 def _text_suffix(path: str) -> str:
     """The end of a name, without that of what compressed the file."""
     whole = Path(path.lower())
-    return Path(whole.stem).suffix if whole.suffix in UNPACK else whole.suffix
+    return Path(whole.stem).suffix if whole.suffix in copied.UNPACK else whole.suffix
 
 
 def csv_file(
@@ -153,13 +147,15 @@ def csv_file(
         raise InvalidArgument(f"{name!r} must name one file")
     if separator is None:
         separator = _SEPARATORS.get(_text_suffix(files[0]), ",")
-    dialect = Dialect(separator, encoding, multiline)
+    dialect = csv_rows.Dialect(separator, encoding, multiline)
     numbers = Numbers(decimal, thousands)
     copy, read = None, files[0]
-    if Path(read).suffix.lower() in UNPACK:
-        copy = Copy.of_packed(read, repr(name))
+    if Path(read).suffix.lower() in copied.UNPACK:
+        copy = copied.Copy.of_packed(read, repr(name))
         read = copy.path
-    return guarded(repr(name), lambda: CsvFile(read, name, dialect, numbers, columns, keep=copy))
+    return base.guarded(
+        repr(name), lambda: CsvFile(read, name, dialect, numbers, columns, keep=copy)
+    )
 
 
 def found_files(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
@@ -168,8 +164,8 @@ def found_files(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     if not text:
         raise InvalidArgument("the path is empty")
     name = Path(text).name or text
-    guarded(repr(name), lambda: _check_local(text))
-    files = guarded(repr(name), lambda: _files(text))
+    base.guarded(repr(name), lambda: _check_local(text))
+    files = base.guarded(repr(name), lambda: _files(text))
     if not files:
         folder = "" if Path(name).suffix else ", and no Parquet file in such a folder"
         raise SourceError(f"there is no file {name!r}{folder}")
@@ -232,7 +228,7 @@ def _unknown_format(name: str) -> InvalidArgument:
 _SHORT = 1 << 14  # bytes of a list of texts, as it is written
 
 
-class _ParquetFiles(StreamSource):
+class _ParquetFiles(base.StreamSource):
     """Files of one schema, read by PyArrow one row group after the other.
 
     Polars is half as fast again, but holds many row groups at a time: three times the memory.
@@ -248,12 +244,12 @@ class _ParquetFiles(StreamSource):
         self._files = files
         self._open = parquet.ParquetFile
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[base.TableBatch]:
         return prefetch(self._decoded(columns, labels))
 
     def _decoded(
         self, columns: Sequence[str], labels: Sequence[str]
-    ) -> Generator[TableBatch, None, None]:
+    ) -> Generator[base.TableBatch, None, None]:
         names = list(dict.fromkeys([*columns, *labels]))
         for path in self._files:
             metadata = import_module("pyarrow.parquet").read_metadata(path)
@@ -261,7 +257,7 @@ class _ParquetFiles(StreamSource):
             few = [each for each in set(labels) - set(columns) if _has_few_texts(metadata, each)]
             with self._open(path, pre_buffer=False, metadata=metadata, read_dictionary=few) as file:
                 batches = file.iter_batches(batch_size=_BATCH, columns=names)
-                yield from arrow_batches(batches, columns, labels)
+                yield from arrow.arrow_batches(batches, columns, labels)
 
     def _check_file(self, columns: Sequence[str], labels: Sequence[str], schema: Any) -> None:
         """Refuse by its schema a file that does not match the first one."""
@@ -320,7 +316,7 @@ def _open_arrow(path: str, form: str, label: str) -> Source:
     if find_spec("pyarrow") is None:
         raise SourceError(f"reading {label} needs PyArrow: pip install 'modicum[arrow]'")
     dataset = import_module("pyarrow.dataset").dataset(path, format=form)
-    return ArrowDataset(dataset, label)
+    return arrow.ArrowDataset(dataset, label)
 
 
 def _open_with_duckdb(files: list[str], label: str) -> Source:
@@ -344,7 +340,7 @@ def prefetch(batches: Generator[T, None, None]) -> Iterator[T]:
     end = object()
 
     def advance() -> T | object:
-        with suppress_warnings():  # a thread does not inherit its caller's settings
+        with base.suppress_warnings():  # a thread does not inherit its caller's settings
             return next(batches, end)
 
     with closing(batches), ThreadPoolExecutor(1, "modicum-prefetch") as thread:

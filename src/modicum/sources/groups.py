@@ -23,29 +23,14 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
+from modicum.sources import persons
 from modicum.sources.across import across_groups
 from modicum.sources.base import CHUNK, Chunk, Floats, Source, rows_of, suppress_warnings
 from modicum.sources.labels import Coder, Dictionary, Label, label_bytes
-from modicum.sources.persons import (
-    RECORDS,
-    Made,
-    OnLattice,
-    PersonRecords,
-    few_rows,
-    kept_rows,
-    made_of,
-    of_records,
-    places_of,
-    records_on,
-    table_of,
-    together,
-    values_of,
-)
 from modicum.sources.places import FirstPlace, Places
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, as_counted, named_columns
+from modicum.summaries import grouped, sums
 from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
-from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_sorted
-from modicum.summaries.sums import CountSummary
 
 _FEW = 64  # most groups that are read with accumulators of their own
 _WAITING = 1 << 15  # rows of a group that are summarised at a time
@@ -121,7 +106,7 @@ def count_keys(
             # The order of ties must not depend on which label came first.
             keys.sort(key=natural_order)
             if unit.combine is None:
-                _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
+                _, (places,) = persons.kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
             else:
                 places = PersonGroups(source, unit, by, keys, [], key).chosen(entropy)
             counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
@@ -160,7 +145,7 @@ class GroupReader(Sensitive):
         self._places = Places(keys)
         self._columns = named_columns(columns)
         self._kept: list[NDArray[Any]] | None = None  # the rows of persons
-        self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
+        self._sorted: dict[tuple[str | None, Lattice], grouped.SortedGroups] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         """Compute reductions, each for the group of its number, in at most one pass."""
@@ -186,7 +171,7 @@ class GroupReader(Sensitive):
         """Choose the rows of persons, once."""
         if self._unit.column is not None and self._kept is None:
             coders = {self._by: self._places}
-            _, self._kept = kept_rows(
+            _, self._kept = persons.kept_rows(
                 self._source, self._unit, self._columns, coders, entropy, self._key
             )
 
@@ -246,7 +231,7 @@ class GroupReader(Sensitive):
         wanted = {(ask.column, ask.lattice) for _, ask in reads if ask.lattice is not None}
         counts = {column: np.zeros(len(self._keys), dtype=np.int64) for column in counted}
         packed = {
-            (column, lattice): PackedGroups(len(self._keys), lattice)
+            (column, lattice): grouped.PackedGroups(len(self._keys), lattice)
             for column, lattice in wanted
             if (column, lattice) not in self._sorted
         }
@@ -266,11 +251,13 @@ class GroupReader(Sensitive):
 
         def summary(group: int, ask: Read[Any]) -> Any:
             if ask.lattice is None:
-                return CountSummary(int(counts[ask.column][group]))
+                return sums.CountSummary(int(counts[ask.column][group]))
             if (of_group := at_once.get(ask)) is not None:
                 return of_group(group)
             records = self._sorted[ask.column, ask.lattice].records(group)
-            return summary_of_sorted(ask.reduction, ask.lattice, records, ColumnRows(entropy))
+            return grouped.summary_of_sorted(
+                ask.reduction, ask.lattice, records, ColumnRows(entropy)
+            )
 
         return [summary(group, ask) for group, ask in reads]
 
@@ -301,7 +288,7 @@ class PersonsTogether:
             reader = self._groups if several else self._persons
             return reader.read([(0, ask) for ask in some], entropy)
 
-        return together(across, reads, answer)
+        return persons.together(across, reads, answer)
 
 
 class _Route:
@@ -369,27 +356,29 @@ class PersonGroups(GroupReader):
         # Kept between passes, so that a pair has one number whatever the order of the rows.
         self._persons, self._pairs = Dictionary(), Dictionary()
         self._chosen: tuple[Integers, Integers] | None = None
-        self._totals: dict[OnLattice, PersonRecords] = {}
-        self._readers: dict[Made | int, GroupReader] = {}
+        self._totals: dict[persons.OnLattice, persons.PersonRecords] = {}
+        self._readers: dict[persons.Made | int, GroupReader] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
         made = self._make([ask for _, ask in reads], entropy)
 
-        def answer(each: Made | int, some: list[tuple[int, Read[Any]]]) -> list[Any]:
+        def answer(each: persons.Made | int, some: list[tuple[int, Read[Any]]]) -> list[Any]:
             groups, asked = zip(*some, strict=True)
-            of_groups = list(zip(groups, of_records(each, asked), strict=True))
+            of_groups = list(zip(groups, persons.of_records(each, asked), strict=True))
             return self._readers[each].read(of_groups, entropy)
 
-        return together(made, reads, answer)
+        return persons.together(made, reads, answer)
 
     def read_together(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         counted = [as_counted(self._source, ask) for ask in reads]
         made = self._make(counted, entropy)
-        return together(
+        return persons.together(
             made,
             counted,
-            lambda each, some: self._readers[each].read_together(of_records(each, some), entropy),
+            lambda each, some: self._readers[each].read_together(
+                persons.of_records(each, some), entropy
+            ),
         )
 
     def as_one(self) -> PersonGroups:
@@ -398,10 +387,10 @@ class PersonGroups(GroupReader):
         one._places = FirstPlace(self._keys)
         return one
 
-    def _make(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Made | int]:
+    def _make(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[persons.Made | int]:
         """Make the records that are to be read, each kind once; return what each read is of."""
-        made = [made_of(self._unit, ask) for ask in reads]
-        self._sum(places_of(made))
+        made = [persons.made_of(self._unit, ask) for ask in reads]
+        self._sum(persons.places_of(made))
         with suppress_warnings():  # sums of a person's values may be no float
             for each in dict.fromkeys(made):
                 if each not in self._readers:
@@ -412,9 +401,9 @@ class PersonGroups(GroupReader):
         """Return the groups that are kept, once for each person in them; sensitive."""
         return self._choice(entropy)[1]
 
-    def _sum(self, places: Iterable[OnLattice]) -> None:
+    def _sum(self, places: Iterable[persons.OnLattice]) -> None:
         """Sum what every person has of columns in each group, in one pass."""
-        totals = {each: records_on(each[1]) for each in places if each not in self._totals}
+        totals = {each: persons.records_on(each[1]) for each in places if each not in self._totals}
         if not totals:
             return
         with suppress_warnings():
@@ -435,7 +424,7 @@ class PersonGroups(GroupReader):
             there = (who >= 0) & (group >= 0)
             yield there, self._pairs.codes(who[there] * len(self._keys) + group[there]), chunk
 
-    def _reader(self, made: Made | int, entropy: Entropy) -> GroupReader:
+    def _reader(self, made: persons.Made | int, entropy: Entropy) -> GroupReader:
         """Return the reader of the records that a rule makes, by the groups that are kept."""
         if not isinstance(made, int) and made[2].kind == "groups":
             return self._reader_of_sizes()  # places_of() has made a pass
@@ -447,11 +436,13 @@ class PersonGroups(GroupReader):
             groups, *kept = self._rows(pairs, made, entropy)
             values = dict(zip(self._columns, kept, strict=True))
         else:
-            columns = [RECORDS]
-            records = self._totals[made[0], values_of(*made)].records(made[2], len(self._pairs))
-            values = {RECORDS: records[pairs]}
+            columns = [persons.RECORDS]
+            records = self._totals[made[0], persons.values_of(*made)].records(
+                made[2], len(self._pairs)
+            )
+            values = {persons.RECORDS: records[pairs]}
         by = f"group of {columns!r}"  # no name of the table can be in the way of this one
-        view = table_of(self._source, len(groups), {by: groups, **values})
+        view = persons.table_of(self._source, len(groups), {by: groups, **values})
         return GroupReader(view, Unit(), by, range(len(self._keys)), columns)
 
     def _reader_of_sizes(self) -> GroupReader:
@@ -459,17 +450,17 @@ class PersonGroups(GroupReader):
         sizes = np.bincount(self._persons_and_groups()[0])
         return self._in_first_group(sizes[sizes > 0].astype(np.float64))
 
-    def _reader_across(self, made: Made) -> GroupReader:
+    def _reader_across(self, made: persons.Made) -> GroupReader:
         """Return the reader of records across all groups: none of a person's is dropped."""
-        persons, groups = self._persons_and_groups()
+        people, groups = self._persons_and_groups()
         assert made[2].across is not None
-        totals = self._totals[made[0], values_of(*made)]
-        records = across_groups(totals, made[2], made[1], persons)
+        totals = self._totals[made[0], persons.values_of(*made)]
+        records = across_groups(totals, made[2], made[1], people)
         if made[2].across.limits is None:
             return self._in_first_group(records)
-        values = {"group": groups, RECORDS: records}
-        view = table_of(self._source, len(groups), values)
-        return GroupReader(view, Unit(), "group", range(len(self._keys)), [RECORDS])
+        values = {"group": groups, persons.RECORDS: records}
+        view = persons.table_of(self._source, len(groups), values)
+        return GroupReader(view, Unit(), "group", range(len(self._keys)), [persons.RECORDS])
 
     def _persons_and_groups(self) -> tuple[Integers, Integers]:
         """Return the person and the group of each pair."""
@@ -478,9 +469,9 @@ class PersonGroups(GroupReader):
 
     def _in_first_group(self, records: Floats) -> GroupReader:
         """Return the reader of one record of each person, all in the first group."""
-        values = {"group": np.zeros(len(records), np.int64), RECORDS: records}
-        view = table_of(self._source, len(records), values)
-        return GroupReader(view, Unit(), "group", [0], [RECORDS])
+        values = {"group": np.zeros(len(records), np.int64), persons.RECORDS: records}
+        view = persons.table_of(self._source, len(records), values)
+        return GroupReader(view, Unit(), "group", [0], [persons.RECORDS])
 
     def _rows(self, pairs: Integers, most: int, entropy: Entropy) -> list[NDArray[Any]]:
         """Return the groups and the columns of at most so many rows of each kept pair."""
@@ -493,14 +484,14 @@ class PersonGroups(GroupReader):
                 values = [chunk[name][there] for name in self._columns]
                 yield np.where(kept[codes], codes, -1), None, [group, *values]
 
-        found = few_rows(most, parts(), _PairLabels(self), entropy, self._key)
+        found = persons.few_rows(most, parts(), _PairLabels(self), entropy, self._key)
         return found[1:] or [np.empty(0, np.int64)] * (1 + len(self._columns))
 
     def pair_labels(self) -> list[str]:
         """Return labels of the pairs of a person and a group, the same in every process."""
-        persons, numbers = self._persons.keys(), self._pairs.keys()
+        people, numbers = self._persons.keys(), self._pairs.keys()
         places = (divmod(each, len(self._keys)) for each in numbers)
-        return [f"{group} {label_bytes(persons[who]).hex()}" for who, group in places]
+        return [f"{group} {label_bytes(people[who]).hex()}" for who, group in places]
 
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
         """Choose groups of each person: the numbers of the pairs that are kept, and the groups."""
@@ -508,9 +499,9 @@ class PersonGroups(GroupReader):
             if not self._totals:
                 self._sum([(None, None)])  # a pass that finds them
             numbers = np.array(self._pairs.keys(), dtype=np.int64)
-            persons, groups = np.divmod(numbers, len(self._keys))
-            part = persons, None, [groups, np.arange(len(numbers))]
-            _, groups, pairs = few_rows(
+            people, groups = np.divmod(numbers, len(self._keys))
+            part = people, None, [groups, np.arange(len(numbers))]
+            _, groups, pairs = persons.few_rows(
                 self._unit.groups, [part], self._persons, entropy, self._key
             )
             self._chosen = pairs, groups

@@ -16,19 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources.arrow import arrow_labels
-from modicum.sources.base import Floats, Source, suppress_warnings
-from modicum.sources.labels import (
-    Coder,
-    Datetimes,
-    Dictionary,
-    Encoded,
-    Label,
-    LabelValues,
-    coded,
-    label_items,
-    spread,
-)
+from modicum.sources import arrow, base, labels
 from modicum.summaries.base import Integers, Sensitive
 
 LARGEST = 1 << 53
@@ -44,7 +32,7 @@ _UNITS: Mapping[Kind, str] = {"date": "M8[D]", "datetime": "M8[us]"}
 Blocks = Callable[[], Iterator[Any]]  # the record batches of public keys, anew at every call
 
 
-def kind_of(source: Source, name: str) -> Kind:
+def kind_of(source: base.Source, name: str) -> Kind:
     """Return how the labels of a declared column are coded."""
     kind = source.check_label(name)
     declared = source.declared(name)
@@ -65,9 +53,9 @@ class Wholes(Sensitive):
     __slots__ = ()
     missing: ClassVar[int] = -(2**63)
 
-    def codes(self, values: LabelValues) -> Integers:
-        if isinstance(values, Encoded):
-            return spread(values, self)
+    def codes(self, values: labels.LabelValues) -> Integers:
+        if isinstance(values, labels.Encoded):
+            return labels.spread(values, self)
         assert isinstance(values, np.ndarray)  # as every engine gives integers
         numbers = np.asarray(np.ma.getdata(values), np.int64)
         return np.where(np.ma.getmaskarray(values), self.missing, numbers)
@@ -80,16 +68,16 @@ class Texts(Sensitive):
     missing: ClassVar[int] = -1
 
     def __init__(self) -> None:
-        self.dictionary = Dictionary()
+        self.dictionary = labels.Dictionary()
 
-    def codes(self, values: LabelValues) -> Integers:
-        if isinstance(values, Encoded):
-            return self.dictionary.codes(Encoded(values.places, _text(values.labels)))
+    def codes(self, values: labels.LabelValues) -> Integers:
+        if isinstance(values, labels.Encoded):
+            return self.dictionary.codes(labels.Encoded(values.places, _text(values.labels)))
         return self.dictionary.codes(_text(values))
 
 
-def _text(values: LabelValues) -> Sequence[str | None]:
-    return [None if each is None else str(each) for each in label_items(values)]
+def _text(values: labels.LabelValues) -> Sequence[str | None]:
+    return [None if each is None else str(each) for each in labels.label_items(values)]
 
 
 def _writable(text: str) -> str:
@@ -97,24 +85,24 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _coder(kind: Kind) -> Coder:
+def _coder(kind: Kind) -> labels.Coder:
     if kind == "text":
         return Texts()
-    return Wholes() if kind == "whole" else Datetimes()
+    return Wholes() if kind == "whole" else labels.Datetimes()
 
 
 def tallied(
-    source: Source, by: Sequence[str], coders: Sequence[Coder], counts: str | None
+    source: base.Source, by: Sequence[str], coders: Sequence[labels.Coder], counts: str | None
 ) -> Iterator[tuple[NDArray[np.int64], Integers]]:
     """Yield the codes of keys, one row of them for each column, and how many rows each stands for.
 
     Rows without a key are left out.
     """
-    labels = {Label(name, "key"): coder for name, coder in zip(by, coders, strict=True)}
+    asked = {labels.Label(name, "key"): coder for name, coder in zip(by, coders, strict=True)}
     columns = [] if counts is None else [counts]
-    with suppress_warnings():
-        for chunk in source.chunks(columns, labels):
-            codes = np.stack([chunk[label] for label in labels])
+    with base.suppress_warnings():
+        for chunk in source.chunks(columns, asked):
+            codes = np.stack([chunk[label] for label in asked])
             there = np.logical_and.reduce(
                 [row != coder.missing for row, coder in zip(codes, coders, strict=True)]
             )
@@ -123,7 +111,7 @@ def tallied(
             yield codes[:, there], n[there]
 
 
-def clamped(counts: Floats) -> Integers:
+def clamped(counts: base.Floats) -> Integers:
     """Round counts down, to integers of 0 to 2^53; missing ones are 0 [bulk.3]."""
     bounded: Integers = np.clip(np.nan_to_num(counts, nan=0.0), 0, LARGEST).astype(np.int64)
     return bounded
@@ -204,7 +192,7 @@ class GivenKeys(Sensitive):
     def _codes_of(self, batch: Any) -> NDArray[np.int64]:
         codes = np.stack(
             [
-                coded(arrow_labels(column), coder)
+                labels.coded(arrow.arrow_labels(column), coder)
                 for coder, column in zip(self.coders, batch.columns, strict=True)
             ]
         )

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from modicum.sources.arrays import array_column
-from modicum.sources.arrow import arrow_column, arrow_labels
+from modicum.sources import arrays, arrow, labels
 from modicum.sources.base import Floats, MemoryColumn, MemorySource, opener
-from modicum.sources.labels import Encoded, LabelValues, texts
 from modicum.sources.types import label_kind
 
 
@@ -35,9 +33,9 @@ def _open_series(series: Any) -> MemorySource:
 def pandas_column(series: Any) -> MemoryColumn:
     """Open one column of a DataFrame."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
-        return array_column(series.to_numpy())
+        return arrays.array_column(series.to_numpy())
     if _is_arrow(series.dtype):
-        return arrow_column(series.array.__arrow_array__())
+        return arrow.arrow_column(series.array.__arrow_array__())
     return MemoryColumn(
         lambda start, stop: [series.iloc[start:stop]],
         lambda at: [series.iloc[at]],
@@ -55,12 +53,12 @@ def _unmasked(series: Any) -> Floats:
     return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _labels(values: Any) -> LabelValues:
+def _labels(values: Any) -> labels.LabelValues:
     kind = values.dtype
     if hasattr(kind, "categories"):
-        return Encoded(values.cat.codes.to_numpy(), _labels(kind.categories))
+        return labels.Encoded(values.cat.codes.to_numpy(), _labels(kind.categories))
     if _is_arrow(kind):
-        return arrow_labels(values.array.__arrow_array__().combine_chunks())
+        return arrow.arrow_labels(values.array.__arrow_array__().combine_chunks())
     if label_kind(kind.name) == "datetime":
         unit = kind.unit if hasattr(kind, "unit") else np.datetime_data(kind)[0]
         return np.asarray(values.to_numpy(dtype=f"M8[{unit}]"))  # in UTC, if there is a zone
@@ -69,4 +67,4 @@ def _labels(values: Any) -> LabelValues:
     if hasattr(kind, "numpy_dtype") and kind.numpy_dtype.kind in "biuf":
         filled = values.to_numpy(dtype=kind.numpy_dtype, na_value=0)
         return np.ma.array(filled, mask=values.isna().to_numpy())
-    return texts(values.to_numpy(dtype=object))
+    return labels.texts(values.to_numpy(dtype=object))

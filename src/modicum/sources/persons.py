@@ -21,18 +21,10 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.privacy.unit import Unit
-from modicum.sources.arrays import array_column
+from modicum.sources import arrays, reader
 from modicum.sources.base import Floats, MemorySource, Source, suppress_warnings
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Label, label_bytes
-from modicum.sources.reader import (
-    Column,
-    RemoteSource,
-    Scope,
-    as_counted,
-    check_asks,
-    named_columns,
-    read,
-)
+from modicum.sources.reader import read
 from modicum.summaries.base import LIMB, Columns, Integers, Read, RecordRule, Sensitive
 from modicum.summaries.sums import Count
 
@@ -97,7 +89,7 @@ class TableReader(Sensitive):
         self,
         source: Source,
         unit: Unit = _ROWS,
-        columns: Sequence[Column] = (),
+        columns: Sequence[reader.Column] = (),
         key: int | None = None,
     ) -> None:
         vectors = any(isinstance(each, Columns) for each in columns)
@@ -108,9 +100,9 @@ class TableReader(Sensitive):
             )
         self._source = source
         self._unit = unit
-        self._columns = named_columns(columns)
+        self._columns = reader.named_columns(columns)
         self._key = key
-        self._scope: Scope | None = None  # of a table whose rows stay where they are
+        self._scope: reader.Scope | None = None  # of a table whose rows stay where they are
         self._persons = Dictionary()
         self._totals: dict[OnLattice, PersonRecords] = {}
         self._tables: dict[Made | int, Source] = {}  # by the rule, or the most rows that are kept
@@ -119,12 +111,12 @@ class TableReader(Sensitive):
         source, unit = self._source, self._unit
         if unit.column is None:
             return read(source, reads, entropy)
-        check_asks(source, reads)
-        if isinstance(source, RemoteSource):
+        reader.check_asks(source, reads)
+        if isinstance(source, reader.RemoteSource):
             if self._scope is None:
-                self._scope = Scope.of(unit, self._columns, entropy)
+                self._scope = reader.Scope.of(unit, self._columns, entropy)
             return source.answer(self._scope, [(0, ask) for ask in reads], entropy)
-        reads = [as_counted(source, ask) for ask in reads]
+        reads = [reader.as_counted(source, ask) for ask in reads]
         made = [made_of(unit, ask) for ask in reads]
         self._sum(places_of(made))
         for each in dict.fromkeys(made):
@@ -179,7 +171,7 @@ def together(
 
 def table_of(source: Source, rows: int, values: Mapping[str, NDArray[Any]]) -> MemorySource:
     """Return records in memory, under the name of the engine that holds the rows."""
-    columns = {name: array_column(each) for name, each in values.items()}
+    columns = {name: arrays.array_column(each) for name, each in values.items()}
     return MemorySource(source.engine, rows, columns.__getitem__, list(columns))
 
 

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.sources.base import suppress_warnings
-from modicum.sources.labels import Dictionary, LabelValues
+from modicum.sources import base, labels
 from modicum.summaries.base import Integers, Sensitive
 
 _DENSE = 16  # entries of a table for each key, if a table is to be used
@@ -36,10 +35,10 @@ class Places(Sensitive):
     def __init__(self, keys: Sequence[Hashable]) -> None:
         self._keys = keys
         self._numbers = _WholeKeys.of(keys)
-        self._labels = Dictionary()
+        self._labels = labels.Dictionary()
         self._table: Integers | None = None  # by codes of labels, made when it is needed
 
-    def codes(self, values: LabelValues) -> Integers:
+    def codes(self, values: labels.LabelValues) -> Integers:
         if self._numbers is not None and type(values) is np.ndarray:
             if values.dtype.kind in "bi" or values.dtype in {"u1", "u2", "u4"}:
                 return self._numbers.places(values.astype(np.int64, copy=False))
@@ -63,7 +62,7 @@ class FirstPlace(Places):
 
     __slots__ = ()
 
-    def codes(self, values: LabelValues) -> Integers:
+    def codes(self, values: labels.LabelValues) -> Integers:
         return np.minimum(super().codes(values), 0)
 
 
@@ -119,6 +118,6 @@ class _WholeKeys:
 
     def places_of_floats(self, values: NDArray[np.float64]) -> Integers:
         """Return the place of each number; NaN and fractions have none."""
-        with suppress_warnings():
+        with base.suppress_warnings():
             whole = values.astype(np.int64)
             return np.where(whole == values, self.places(whole), -1)

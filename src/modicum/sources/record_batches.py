@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources.base import guarded
+from modicum.sources import base, files
 from modicum.sources.duckdb import arrow_reader, quoted
-from modicum.sources.files import found_files
 
 BLOCK = 1 << 20
 """Rows of a block; the last one may have fewer."""
@@ -34,10 +33,10 @@ def blocks_of(table: Any, columns: Sequence[str], label: str) -> Iterator[Any]:
     ``label``.
     """
     pa = import_module("pyarrow")
-    batches = guarded(label, lambda: iter(reader_of(table)(list(columns))))
+    batches = base.guarded(label, lambda: iter(reader_of(table)(list(columns))))
     waiting: list[Any] = []
     rows = 0
-    while (batch := guarded(label, lambda: _plain(next(batches, None)))) is not None:
+    while (batch := base.guarded(label, lambda: _plain(next(batches, None)))) is not None:
         waiting.append(batch)
         rows += len(batch)
         while rows >= BLOCK:
@@ -96,7 +95,7 @@ def _of_polars(frame: Any, names: list[str]) -> Iterable[Any]:
 
 def _of_files(path: str | os.PathLike[str], names: list[str]) -> Iterable[Any]:
     opened = import_module("pyarrow.parquet").ParquetFile
-    for each in found_files(path)[1]:
+    for each in files.found_files(path)[1]:
         with opened(each, pre_buffer=False) as file:
             yield from file.iter_batches(batch_size=BLOCK, columns=names)
 
@@ -118,7 +117,7 @@ def reader_of(table: Any) -> Callable[[list[str]], Iterable[Any]]:
     """
     native = table.to_native() if type(table).__module__.startswith("narwhals") else table
     if isinstance(native, str | os.PathLike):
-        suffixes = {Path(file).suffix.lower() for file in found_files(native)[1]}
+        suffixes = {Path(file).suffix.lower() for file in files.found_files(native)[1]}
         if suffixes == {".parquet"}:
             return partial(_of_files, native)
     for kind, read in _READERS.items():

@@ -32,11 +32,8 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Noise, add_noise
+from modicum.mechanisms import additive, grids, scores, selection
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.grids import FloatGrid, RadiusGrid
-from modicum.mechanisms.scores import LossScore, MedianScore
-from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.outside import APART, Counted, NoisyTerm, Outside, home_of
@@ -49,11 +46,9 @@ from modicum.statistics.split import (
 )
 from modicum.statistics.tail_shape import Ranks, TailShape, tail_weight
 from modicum.status import OK, Status
-from modicum.summaries.base import Read, RecordRule, Reduction
+from modicum.summaries import base, subsample, tails
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import RecordSummary
 from modicum.summaries.sums import ClippedSum
-from modicum.summaries.tails import TailSummary
 
 S = TypeVar("S")
 SINGLE_BITS = 46  # bounds narrower than 2^-46 of the range
@@ -69,7 +64,7 @@ class Setting:
     column: str | None
     lattice: Lattice
     split: BudgetSplit
-    rule: RecordRule | None = field(default=None, kw_only=True)
+    rule: base.RecordRule | None = field(default=None, kw_only=True)
 
     @property
     def counts(self) -> bool:
@@ -84,9 +79,9 @@ class Setting:
             return self.lattice.width
         return round((values.hi - values.lo) / self.lattice.step)
 
-    def ask(self, reduction: Reduction[S]) -> Read[S]:
+    def ask(self, reduction: base.Reduction[S]) -> base.Read[S]:
         """Read a reduction of the column."""
-        return Read(self.column, self.lattice, reduction, rule=self.rule)
+        return base.Read(self.column, self.lattice, reduction, rule=self.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +138,13 @@ class Rough:
 
 
 def find_centre(
-    here: Setting, records: RecordSummary, n0: int, *, share: Fraction, bits: int
+    here: Setting, records: subsample.RecordSummary, n0: int, *, share: Fraction, bits: int
 ) -> Steps[int]:
     """[mean.6] A median on a grid of ``bits`` fraction bits; without a share, the home point."""
     if not share:
         return home_of(here.lattice)
     mechanism = here.split.spend(
-        MedianScore.subsampled(
+        scores.MedianScore.subsampled(
             records,
             here.lattice,
             here.split.share(share),
@@ -157,7 +152,7 @@ def find_centre(
             level=subsample_level(n0),
         )
     )
-    grid = FloatGrid(bits)
+    grid = grids.FloatGrid(bits)
 
     def point(number: int) -> int:
         return min(max(grid.point(number), here.lattice.first), here.lattice.last)
@@ -173,7 +168,7 @@ def reach_from(lattice: Lattice, centre: int) -> int:
 
 def find_bounds(
     here: Setting,
-    source: TailSummary | CellSummary | None,
+    source: tails.TailSummary | CellSummary | None,
     schedule: Schedule,
     centre: int,
     *,
@@ -209,7 +204,7 @@ def find_bounds(
 
 def find_radius(
     here: Setting,
-    sizes: TailSummary | CellSummary,
+    sizes: tails.TailSummary | CellSummary,
     schedule: Schedule,
     most: int,
     seen: tuple[float, int] | None,
@@ -239,7 +234,7 @@ def find_radius(
 
 
 def look_at_tail(
-    here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
+    here: Setting, records: subsample.RecordSummary, schedule: Schedule, centre: int, n0: int
 ) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
     """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
 
@@ -248,11 +243,11 @@ def look_at_tail(
     level = subsample_level(n0)
     expected = n0 * float(here.split.scale)
     ranks = Ranks.of(expected)
-    grid = RadiusGrid.between(
+    grid = grids.RadiusGrid.between(
         max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), SHAPE_PARTS
     )
     mechanism = here.split.spend(
-        RadiusRanks.subsampled(
+        selection.RadiusRanks.subsampled(
             records,
             centre,
             grid,
@@ -277,7 +272,7 @@ def look_at_tail(
 def draw_radii(
     here: Setting,
     outside: tuple[tuple[int, ...], ...],
-    grid: RadiusGrid,
+    grid: grids.RadiusGrid,
     tilt: Fraction,
     schedule: Schedule,
     label: str | None = None,
@@ -288,7 +283,7 @@ def draw_radii(
     ``tilt``. Returned are numbers of radii of the grid.
     """
     share = here.split.share(schedule.radii)
-    mechanism = here.split.spend(RadiusDraw.of(outside, grid, share, tilt=tilt))
+    mechanism = here.split.spend(selection.RadiusDraw.of(outside, grid, share, tilt=tilt))
 
     def words(drawn: tuple[int, ...]) -> str:
         radii = [here.lattice.words(grid.radii[each]) for each in drawn]
@@ -343,7 +338,7 @@ def affordable(here: Setting, schedule: Schedule, strength: float) -> float:
 
 def count_some(
     here: Setting, records: int, strength: float, label: str
-) -> Steps[tuple[int, Noise]]:
+) -> Steps[tuple[int, additive.Noise]]:
     """Draw a number of some of the records, for the share of the budget of a strength."""
     share = here.split.share(here.split.part_for(strength, "noise"))
     return (yield from draw_count(here.split, records, share, label))
@@ -370,7 +365,7 @@ def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted
     left = clipped.total - bounds.lo * clipped.count
     pair = (left, clipped.count * width - left)
     mechanism = here.split.spend(
-        add_noise(pair, here.split.share(schedule.rough), sensitivity=width)
+        additive.add_noise(pair, here.split.share(schedule.rough), sensitivity=width)
     )
 
     def mean_of(sums: tuple[int, ...]) -> int:
@@ -465,7 +460,7 @@ class Atom:
 
 
 def find_home(
-    here: Setting, records: RecordSummary, n0: int, *, again: bool = False
+    here: Setting, records: subsample.RecordSummary, n0: int, *, again: bool = False
 ) -> Steps[Home]:
     """[mean.2] A radius about home, in quarter octaves, with about 40 % of the records outside.
 
@@ -477,15 +472,15 @@ def find_home(
     """
     home = home_of(here.lattice)
     reach = max(reach_from(here.lattice, home), 1)
-    radii = RadiusGrid.between(1, reach, 4).radii
+    radii = grids.RadiusGrid.between(1, reach, 4).radii
     favour = 1 - len(radii) if again else math.ceil(_SLOPE * math.log(_SURE * _SLOPE))
-    grid = RadiusGrid(radii, (-favour, *range(len(radii) - 2, -1, -1)))
+    grid = grids.RadiusGrid(radii, (-favour, *range(len(radii) - 2, -1, -1)))
     # An eighth of a median's subsample is enough for a radius this coarse.
     level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
     expected = expected_records(here.split, n0)
     strength = max(0.002, min(0.01 + 40 / expected, 200 / expected))
     mechanism = here.split.spend(
-        RadiusRanks.subsampled(
+        selection.RadiusRanks.subsampled(
             records,
             home,
             grid,
@@ -508,7 +503,9 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     """[mean.3], [mean.4] Count the records not at home, and choose what to do about them."""
     reach, floor = max(reach_from(here.lattice, home.point), 1), here.lattice.floor
     log_reach = math.log(reach / floor)
-    cells = yield from read(here.ask(Cells(home.point, RadiusGrid.between(floor, reach).radii)))
+    cells = yield from read(
+        here.ask(Cells(home.point, grids.RadiusGrid.between(floor, reach).radii))
+    )
     atom = Atom("none", schedule, cells)
     expected = expected_records(here.split, n0)
     scale = float(here.split.scale)
@@ -553,7 +550,7 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
     losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
     share = here.split.share(here.split.part_for(min(0.07, 90 / expected), "range"))
-    mechanism = here.split.spend(Exponential(LossScore(losses, 1, _EASILY), *share.ranged))
+    mechanism = here.split.spend(Exponential(scores.LossScore(losses, 1, _EASILY), *share.ranged))
 
     def words(place: int) -> str:
         if not place:

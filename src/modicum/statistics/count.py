@@ -12,20 +12,14 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw_count, read
-from modicum.statistics import spec
-from modicum.statistics.outside import Redrawn
-from modicum.statistics.persons import SIZES
-from modicum.statistics.pooled_sums import GroupSumErrorModel
+from modicum.statistics import outside, persons, pooled_sums, spec, texts
 from modicum.statistics.split import BOTH_CLUSTERS
 from modicum.statistics.sum import SumErrorModel, adaptive_sum, pooled_way
-from modicum.statistics.texts import documented
 from modicum.status import OK
-from modicum.summaries.base import Read, RecordRule
-from modicum.summaries.sums import Count
-from modicum.summaries.synthetic import SyntheticTable
+from modicum.summaries import base, sums, synthetic
 
 
-@documented
+@texts.documented
 def count(
     column: str | None = None,
     *,
@@ -72,8 +66,8 @@ class CountErrorModel:
     noisy: int
     noise: Noise
 
-    def redrawn(self, table: SyntheticTable) -> Redrawn:
-        return Redrawn((self.noise,), lambda z: Fraction(max(table.rows + z, 0)))
+    def redrawn(self, table: synthetic.SyntheticTable) -> outside.Redrawn:
+        return outside.Redrawn((self.noise,), lambda z: Fraction(max(table.rows + z, 0)))
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Exact interval; a count has no clipping, so ``tail`` does not matter."""
@@ -101,15 +95,15 @@ def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     The exact count plus one integer of noise for the whole budget, cut at 0. One record changes the
     count by 1.
     """
-    split, counted = BudgetSplit(event), (yield from read(Read(column, None, Count())))
+    split, counted = BudgetSplit(event), (yield from read(base.Read(column, None, sums.Count())))
     noisy, noise = yield from draw_count(split, counted.count, split.rest())
     return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), OK)
 
 
 def count_of_persons(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     """Count the rows, or values, of persons, each of whom is one record, the number of theirs."""
-    rule = RecordRule("count")  # [people.2]
-    found = yield from adaptive_sum(column, SIZES, event, BOTH_CLUSTERS[0], rule)
+    rule = base.RecordRule("count")  # [people.2]
+    found = yield from adaptive_sum(column, persons.SIZES, event, BOTH_CLUSTERS[0], rule)
     assert isinstance(found.error_model, SumErrorModel)
     error_model = replace(found.error_model, whole=True)
     return replace(found, value=max(found.value, Fraction(0)), error_model=error_model)
@@ -146,6 +140,6 @@ True""",
             n=10_000,
             note="``n`` matters only if it is as small as the noise: a count is never negative.",
         ),
-        error_model=(CountErrorModel, GroupSumErrorModel),
+        error_model=(CountErrorModel, pooled_sums.GroupSumErrorModel),
     ),
 )

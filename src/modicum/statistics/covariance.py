@@ -16,39 +16,13 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
-from modicum.statistics.covariance_error import ComponentsErrorModel, CovarianceErrorModel
-from modicum.statistics.moments import (
-    exact_values,
-    moments_of,
-    noisy_moments,
-)
+from modicum.statistics import covariance_error, refined_covariance, spec, standardised, texts
+from modicum.statistics.moments import exact_values, moments_of, noisy_moments
 from modicum.statistics.products import Products
-from modicum.statistics.refined_covariance import (
-    Refined,
-    RefinedComponentsErrorModel,
-    RefinedCovarianceErrorModel,
-    many_rows,
-    refined_products,
-)
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Options,
-    Planned,
-    Row,
-    chosen_squared_range,
-    column_names,
-    error_between,
-    ranged,
-    with_squares,
-)
-from modicum.statistics.standardised import standardised_columns
-from modicum.statistics.texts import documented
-from modicum.summaries.base import Columns
-from modicum.summaries.gradients import RowView
+from modicum.summaries import base, gradients
 
 
-@documented
+@texts.documented
 def covariance(
     columns: Sequence[str] | None = None,
     *,
@@ -94,11 +68,11 @@ def covariance(
     'covariance'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    lattice = chosen_squared_range(within, step, "a covariance")
-    return moments_of(COVARIANCE, column_names(columns), lattice, cost, NoOption())
+    lattice = spec.chosen_squared_range(within, step, "a covariance")
+    return moments_of(COVARIANCE, spec.column_names(columns), lattice, cost, spec.NoOption())
 
 
-@documented
+@texts.documented
 def pca(
     columns: Sequence[str] | None = None,
     *,
@@ -148,12 +122,12 @@ def pca(
     """
     cost = chosen_budget(epsilon, rho, budget)
     options = ComponentsOption.of(components)
-    lattice = chosen_squared_range(within, step, "a covariance")
-    return moments_of(PCA, column_names(columns), lattice, cost, options)
+    lattice = spec.chosen_squared_range(within, step, "a covariance")
+    return moments_of(PCA, spec.column_names(columns), lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentsOption(Options):
+class ComponentsOption(spec.Options):
     """How many principal components."""
 
     components: int
@@ -169,31 +143,41 @@ class ComponentsOption(Options):
         return cls(int(components))  # type: ignore[call-overload]
 
 
-def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
+def noisy_covariance(columns: base.Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Release the covariance matrix of several columns."""
-    scaled = yield from standardised_columns(columns, lattice, event, goal=False)
-    error_model: CovarianceErrorModel | RefinedCovarianceErrorModel
-    if many_rows(scaled):
-        error_model = RefinedCovarianceErrorModel(*(yield from refined_products(scaled)))
+    scaled = yield from standardised.standardised_columns(columns, lattice, event, goal=False)
+    error_model: (
+        covariance_error.CovarianceErrorModel | refined_covariance.RefinedCovarianceErrorModel
+    )
+    if refined_covariance.many_rows(scaled):
+        error_model = refined_covariance.RefinedCovarianceErrorModel(
+            *(yield from refined_covariance.refined_products(scaled))
+        )
     else:
-        error_model = CovarianceErrorModel((yield from noisy_moments(scaled)))
+        error_model = covariance_error.CovarianceErrorModel((yield from noisy_moments(scaled)))
     axes = (Axis.of(column=scaled.labels), Axis.of(other=scaled.labels))
     values = exact_values(error_model.matrix)
     return ArrayEstimate(values, axes, error_model, error_model.columns_status())
 
 
 def noisy_components(
-    columns: Columns, lattice: Lattice, event: Event, *, components: int
+    columns: base.Columns, lattice: Lattice, event: Event, *, components: int
 ) -> Steps[ArrayEstimate]:
     """Release leading principal components, no more than there are columns."""
-    scaled = yield from standardised_columns(columns, lattice, event, goal=False, common=True)
-    error_model: ComponentsErrorModel | RefinedComponentsErrorModel
+    scaled = yield from standardised.standardised_columns(
+        columns, lattice, event, goal=False, common=True
+    )
+    error_model: (
+        covariance_error.ComponentsErrorModel | refined_covariance.RefinedComponentsErrorModel
+    )
     components = min(components, scaled.width)
-    if many_rows(scaled):
-        moments, refined = yield from refined_products(scaled)
-        error_model = RefinedComponentsErrorModel(moments, components, refined)
+    if refined_covariance.many_rows(scaled):
+        moments, refined = yield from refined_covariance.refined_products(scaled)
+        error_model = refined_covariance.RefinedComponentsErrorModel(moments, components, refined)
     else:
-        error_model = ComponentsErrorModel((yield from noisy_moments(scaled)), components)
+        error_model = covariance_error.ComponentsErrorModel(
+            (yield from noisy_moments(scaled)), components
+        )
     numbers = tuple(float(k + 1) for k in range(error_model.components))
     axes = (Axis.of(component=numbers), Axis.of(column=scaled.labels))
     values = exact_values(error_model.directions)
@@ -204,32 +188,32 @@ def noisy_components(
 # their means (TURN in vector_schedule.py). Simulated errors cross at ε²/(4 ρ) columns.
 _TURN = Fraction(1)
 
-COVARIANCE: Row[NoOption, ArrayRelease] = Row(
+COVARIANCE: spec.Row[spec.NoOption, ArrayRelease] = spec.Row(
     "covariance",
     "moments",
-    (NoOption(),),
+    (spec.NoOption(),),
     "moments",
     "covariances of several columns, with noise on the scale of each column's own spread",
-    lambda columns, lattice, event, _: noisy_covariance(columns, ranged(lattice), event),
+    lambda columns, lattice, event, _: noisy_covariance(columns, spec.ranged(lattice), event),
     ArrayRelease,
     of_rows=True,
     turn=_TURN,
-    lattice_of=with_squares,
+    lattice_of=spec.with_squares,
 )
 
-PCA: Row[ComponentsOption, ArrayRelease] = Row(
+PCA: spec.Row[ComponentsOption, ArrayRelease] = spec.Row(
     "pca",
     "moments",
     (ComponentsOption(1),),
     "moments",
     "principal components of several columns, and the variance along each",
     lambda columns, lattice, event, options: noisy_components(
-        columns, ranged(lattice), event, components=options.components
+        columns, spec.ranged(lattice), event, components=options.components
     ),
     ArrayRelease,
     of_rows=True,
     turn=_TURN,
-    lattice_of=with_squares,
+    lattice_of=spec.with_squares,
 )
 
 
@@ -247,7 +231,7 @@ def _variance_lack(run: Any) -> float:
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         covariance,
         (COVARIANCE,),
         """>>> import numpy as np, modicum
@@ -257,9 +241,9 @@ STATISTICS = (
 ((2, 2), True)""",
         command="people.csv age,height,weight --within=-1e6,1e6 --epsilon 1",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a covariance matrix",
-            error_between(
+            spec.error_between(
                 "covariance(within=(-1e6, 1e6), sd=[1.0, 50.0], n=20_000, epsilon=1)", "0", "0.1"
             ),
             command="--within=-1e6,1e6 --sd 12,9,15 --n 1e5 --epsilon 1",
@@ -268,14 +252,14 @@ STATISTICS = (
             meaning="the mean error of an entry, in standard deviations of its two columns",
         ),
         error_model=(
-            CovarianceErrorModel,
-            RefinedCovarianceErrorModel,
-            Refined,
-            RowView,
+            covariance_error.CovarianceErrorModel,
+            refined_covariance.RefinedCovarianceErrorModel,
+            refined_covariance.Refined,
+            gradients.RowView,
             Products,
         ),
     ),
-    Declaration(
+    spec.Declaration(
         pca,
         (PCA,),
         """>>> import numpy as np, modicum
@@ -286,9 +270,9 @@ STATISTICS = (
         command="people.csv age,height,weight --components 1 --within=-1e6,1e6 --epsilon 1",
         options={"components": "how many components"},
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "principal components",
-            error_between(
+            spec.error_between(
                 "pca(components=1, within=(-1e6, 1e6), sd=[9, 1, 1], n=5000, epsilon=1)", "0", "0.1"
             ),
             command="--components 1 --within=-1e6,1e6 --sd 12,9,3 --n 1e4 --epsilon 1",
@@ -297,10 +281,10 @@ STATISTICS = (
             meaning="the share of the variance along the best components that these lack",
         ),
         error_model=(
-            ComponentsErrorModel,
-            RefinedComponentsErrorModel,
-            Refined,
-            RowView,
+            covariance_error.ComponentsErrorModel,
+            refined_covariance.RefinedComponentsErrorModel,
+            refined_covariance.Refined,
+            gradients.RowView,
             Products,
         ),
     ),

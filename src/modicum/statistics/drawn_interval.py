@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from modicum import release, status
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.release import Interval
 from modicum.statistics.outside import NoisyTerm
-from modicum.status import unseen
 
 COUNT_SHARE = Fraction(1, 50)
 POINT_SHARE = Fraction(7, 10)
@@ -57,7 +56,7 @@ class DrawnInterval:
 
     @property
     def none_seen(self) -> bool:
-        return unseen(self.count, self.count_noise.bound(0.1))
+        return status.unseen(self.count, self.count_noise.bound(0.1))
 
     def _numbers(self, **more: float | None) -> dict[str, object]:
         return {
@@ -81,13 +80,15 @@ class DrawnEnds(DrawnInterval):
 
     def _interval(
         self, ends: tuple[int, int] | None, level: float, rounding: float = 0.5
-    ) -> Interval:
+    ) -> release.Interval:
         """Return the ends, with some steps for rounding; the public range beyond their level."""
         lo, hi, step = self.lattice.lo, self.lattice.hi, self.lattice.step
         if ends is None or self.level is None or level > self.level:
-            return Interval(lo, hi)
+            return release.Interval(lo, hi)
         lower, upper = ends
-        return Interval(max(lo, (lower - rounding) * step), min(hi, (upper + rounding) * step))
+        return release.Interval(
+            max(lo, (lower - rounding) * step), min(hi, (upper + rounding) * step)
+        )
 
     def _furthest(self, ends: tuple[int, int] | None) -> int:
         """Distance of the point and its ends from 0, in steps."""

@@ -27,12 +27,8 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read_both
-from modicum.statistics import spec
-from modicum.statistics.bounds import Home, Setting, find_centre, find_home, look_elsewhere
-from modicum.statistics.outside import NoisyTerm, home_of, perhaps_unseen
+from modicum.statistics import bounds, outside, spec, tail_index, texts
 from modicum.statistics.split import Schedule, count_share, mean_schedule
-from modicum.statistics.tail_index import USUAL, RadiusLaw, RankEvidence, assumed_index
-from modicum.statistics.texts import documented
 from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
@@ -62,7 +58,7 @@ HIDDEN = Status(
 )
 
 
-@documented
+@texts.documented
 def max(
     column: str | None = None,
     *,
@@ -109,7 +105,7 @@ def max(
     return MAXIMUM.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
-@documented
+@texts.documented
 def min(
     column: str | None = None,
     *,
@@ -181,7 +177,7 @@ class ExtremeErrorModel:
     drawn: int
     count: int
     has_centre: bool
-    count_noise: NoisyTerm | None = None
+    count_noise: outside.NoisyTerm | None = None
     half: tuple[float, int] | None = None
 
     @property
@@ -254,24 +250,24 @@ class ExtremeErrorModel:
         if self._collapsed:
             return HIDDEN
         least, assumed = self._least_index(0.025), self.tail_index(0.95)
-        if least is not None and least < assumed < USUAL:
+        if least is not None and least < assumed < tail_index.USUAL:
             return HEAVY.filled(assumed=assumed)
         distance, room = self._point - self.prior.centre, self._ends[1] - self._point
-        return perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
+        return outside.perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
 
     def _least_index(self, alpha: float) -> float | None:
         """[mean.14] The least tail index between half of the data and the point."""
-        home = self._sign * home_of(self.lattice)
+        home = self._sign * outside.home_of(self.lattice)
         if self.half is None or self._point <= home:
             return None
         power = float(self.prior.power - 1)
-        law = RadiusLaw(self._point - home, float(self.epsilon), power, "exponential")
-        return law.least_index((RankEvidence(*self.half),), alpha)
+        law = tail_index.RadiusLaw(self._point - home, float(self.epsilon), power, "exponential")
+        return law.least_index((tail_index.RankEvidence(*self.half),), alpha)
 
     def tail_index(self, level: float) -> float:
         """The index that the interval assumes by default."""
         least = self._least_index((1 - level) / 2)
-        return assumed_index(least, least, 1)
+        return tail_index.assumed_index(least, least, 1)
 
     @property
     def none_seen(self) -> bool:
@@ -326,7 +322,7 @@ def _estimate(
     A budget for which more than 4 million records would be kept is refused.
     """
     split = BudgetSplit(event)
-    here = Setting(column, lattice, split)
+    here = bounds.Setting(column, lattice, split)
     reads = here.ask(Tails(kept_records(lattice, split))), here.ask(Records(subsamples=2))
     tails, records = yield from read_both(*reads)
 
@@ -357,14 +353,14 @@ def _estimate(
         drawn=drawn,
         count=count,
         has_centre=schedule.has_centre,
-        count_noise=NoisyTerm(noise, 1.0),
+        count_noise=outside.NoisyTerm(noise, 1.0),
         half=half,
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def _centre_and_power(
-    here: Setting, records: RecordSummary, schedule: Schedule, count: int
+    here: bounds.Setting, records: RecordSummary, schedule: Schedule, count: int
 ) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
     """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and a half.
 
@@ -373,11 +369,11 @@ def _centre_and_power(
     """
     half = None
     if schedule.has_centre:
-        home = yield from find_home(here, records, count)
+        home = yield from bounds.find_home(here, records, count)
         if home.radius:
-            half = Home.part(count), home.radius
+            half = bounds.Home.part(count), home.radius
         else:
-            atom = yield from look_elsewhere(here, schedule, home, count)
+            atom = yield from bounds.look_elsewhere(here, schedule, home, count)
             if atom.way != "none":
                 sure = builtins.max(0.0, atom.found - 2 * atom.noise)
                 nats = sure * float(here.split.rest().range) / 2 - SLACK
@@ -385,7 +381,9 @@ def _centre_and_power(
                     float(POWER), builtins.max(LEAST_POWER, nats / math.log(here.lattice.width + 2))
                 )
                 return home.point, Fraction(round(power * 1024), 1024), None
-    centre = yield from find_centre(here, records, count, share=schedule.centre, bits=schedule.bits)
+    centre = yield from bounds.find_centre(
+        here, records, count, share=schedule.centre, bits=schedule.bits
+    )
     return centre, POWER, half
 
 

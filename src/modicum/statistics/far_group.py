@@ -23,20 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.mechanisms import grids, scores
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.scores import LossScore
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.bounds import (
-    Setting,
-    affordable,
-    count_outside,
-    count_some,
-    find_radius,
-    part_for_again,
-    radii_again,
-    reach_from,
-)
+from modicum.statistics import bounds
 from modicum.statistics.outside import Outside
 from modicum.statistics.split import CLEARLY_FROM, Schedule, expected_records
 from modicum.summaries.cells import Cells, CellSummary
@@ -78,7 +68,7 @@ def tail_leaves(outside: Outside, *, tight: bool) -> float:
 
 
 def count_twice(
-    here: Setting, schedule: Schedule, outside: Outside, elsewhere: int, n0: int
+    here: bounds.Setting, schedule: Schedule, outside: Outside, elsewhere: int, n0: int
 ) -> Steps[Looked]:
     """[mean.9], [mean.13] Count the records outside, again if a tail hardly explains the number."""
     split, tight = here.split, outside.tight
@@ -87,32 +77,32 @@ def count_twice(
     least = LEAST_STRENGTH[split.concentrated]
     if schedule.turn and expected >= CLEARLY_FROM and not tight:
         least = _OF_MANY
-    first = max(least, affordable(here, schedule, few))
-    outside = yield from count_outside(here, outside, elsewhere, n0, strength=first)
+    first = max(least, bounds.affordable(here, schedule, few))
+    outside = yield from bounds.count_outside(here, outside, elsewhere, n0, strength=first)
     if not outside.excess(0.05, rare=tail_leaves(outside, tight=tight)):
         return Looked(outside, first)
     most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
     second = max(first, min(_CLOSELY / records_found(here, outside), most))
-    second = affordable(here, schedule, second)
+    second = bounds.affordable(here, schedule, second)
     return Looked((yield from count_closely(here, outside, elsewhere, second)), first, second)
 
 
-def records_found(here: Setting, outside: Outside) -> float:
+def records_found(here: bounds.Setting, outside: Outside) -> float:
     """How many records were counted outside, at least one, in units of the noise."""
     return max(outside.counted or 0, 1) * float(here.split.scale)
 
 
 def count_closely(
-    here: Setting, outside: Outside, elsewhere: int, strength: float
+    here: bounds.Setting, outside: Outside, elsewhere: int, strength: float
 ) -> Steps[Outside]:
     """[mean.13] Count the records outside a second time."""
     label = "records outside, again"
-    found, noise = yield from count_some(here, elsewhere, strength, label)
+    found, noise = yield from bounds.count_some(here, elsewhere, strength, label)
     return replace(outside, counted=found, noise=noise, twice=True)
 
 
 def radius_for_group(
-    here: Setting, schedule: Schedule, looked: Looked, label: str = "radius, again"
+    here: bounds.Setting, schedule: Schedule, looked: Looked, label: str = "radius, again"
 ) -> Steps[Outside]:
     """[sum.2] A radius of sizes that reaches the group that was counted, and a count beyond that.
 
@@ -125,30 +115,32 @@ def radius_for_group(
             return first
         outside, elsewhere = reached
     else:
-        again = radii_again(here, schedule, first, records_found(here, first), last)
+        again = bounds.radii_again(here, schedule, first, records_found(here, first), last)
         if again is None:
             return first
         sizes = yield from sizes_for(here, again)
-        reach, least = reach_from(here.lattice, 0), here.lattice.floor
-        outside, elsewhere = yield from find_radius(
+        reach, least = bounds.reach_from(here.lattice, 0), here.lattice.floor
+        outside, elsewhere = yield from bounds.find_radius(
             here, sizes, again, reach, first.seen, least=least, label=label
         )
     return (yield from count_closely(here, outside, elsewhere, last))
 
 
-def sizes_for(here: Setting, schedule: Schedule) -> Steps[CellSummary]:
+def sizes_for(here: bounds.Setting, schedule: Schedule) -> Steps[CellSummary]:
     """The records by size, on the candidates of a schedule."""
-    grid = RadiusGrid.between(here.lattice.floor, reach_from(here.lattice, 0), schedule.per_octave)
+    grid = grids.RadiusGrid.between(
+        here.lattice.floor, bounds.reach_from(here.lattice, 0), schedule.per_octave
+    )
     return (yield from read(here.ask(Cells(0, grid.radii))))
 
 
-def few_of_them(here: Setting, outside: Outside) -> bool:
+def few_of_them(here: bounds.Setting, outside: Outside) -> bool:
     """Whether a group is too small to outweigh a prior over all radii for little budget."""
     return records_found(here, outside) < _FEW
 
 
 def reach_group(
-    here: Setting, schedule: Schedule, first: Outside, centre: int, reach: int, last: float
+    here: bounds.Setting, schedule: Schedule, first: Outside, centre: int, reach: int, last: float
 ) -> Steps[tuple[Outside, int] | None]:
     """[mean.18] A radius about a centre that a group of few records tells itself.
 
@@ -157,10 +149,12 @@ def reach_group(
     beyond it, which is not released; ``None``: there is no such group, or no budget.
     """
     lattice, split = here.lattice, here.split
-    radii = RadiusGrid.between(max(reach, 1), reach_from(lattice, centre), _PARTS).radii[1:]
+    radii = grids.RadiusGrid.between(
+        max(reach, 1), bounds.reach_from(lattice, centre), _PARTS
+    ).radii[1:]
     none = _NONE * len(radii)
     needed = (math.log(none) + _SPARE) / (_TRUST * records_found(here, first))
-    part = part_for_again(here, schedule, max(needed, _STRENGTH), last)
+    part = bounds.part_for_again(here, schedule, max(needed, _STRENGTH), last)
     if part is None or len(radii) == 1:
         return None
     share = split.share(part)
@@ -169,7 +163,7 @@ def reach_group(
     most = round(_PARTS * octaves)
     cells = yield from read(here.ask(Cells(centre, radii)))
     beyond = records_beyond(cells, centre, radii)
-    score = LossScore(ramp(beyond, most), most, none)
+    score = scores.LossScore(ramp(beyond, most), most, none)
     mechanism = split.spend(Exponential(score, *share.ranged))
 
     def words(place: int) -> str:

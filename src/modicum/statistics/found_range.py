@@ -30,21 +30,20 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from modicum.confidence import ErrorModel
+from modicum import confidence, release
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import MedianCellScore, TopCellScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share, Use
-from modicum.release import Estimate, Record
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.outside import APART, FEW
 from modicum.status import OK, USABLE, Status
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=release.Record)
 
 NATS = 30.0  # of the least number of values: half of them beat the octaves of float64, by e^7
 _SURE_NATS = 40.0  # of more values: by e^12
@@ -110,9 +109,9 @@ def in_found_range(
     ask: Read[OctaveSummary],
     event: Event,
     lattice_of: Callable[[Lattice], Lattice],
-    begin: Callable[[Lattice, Event], Steps[Estimate[R]]],
+    begin: Callable[[Lattice, Event], Steps[release.Estimate[R]]],
     needs: RangeNeeds,
-) -> Steps[Estimate[R]]:
+) -> Steps[release.Estimate[R]]:
     """Find a range with a part of the budget, and begin an estimator on it with all the rest.
 
     ``ask`` reads the octaves of the values.
@@ -157,7 +156,7 @@ def _beyond(number: int) -> Status:
     return BEYOND.filled(number=f"{number:,}")
 
 
-def _left_out(error_model: ErrorModel | None, lattice: Lattice, found: _Found) -> Status:
+def _left_out(error_model: confidence.ErrorModel | None, lattice: Lattice, found: _Found) -> Status:
     """What to say of an answer of clipped values that leaves out a group, or takes it for nearer.
 
     Bounds within the first range do not hold a group beyond it. Those that reach the end of a range

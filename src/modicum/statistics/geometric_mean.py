@@ -16,10 +16,7 @@ from modicum.privacy.event import Event
 from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
-from modicum.statistics import spec
-from modicum.statistics.mean import adaptive_mean
-from modicum.statistics.split import BOTH_CLUSTERS
-from modicum.statistics.texts import documented
+from modicum.statistics import mean, spec, split, texts
 from modicum.status import USABLE, Status
 
 _MOST = 10
@@ -30,7 +27,7 @@ DROWNED = Status(
 )
 
 
-@documented
+@texts.documented
 def geometric_mean(
     column: str | None = None,
     *,
@@ -113,7 +110,7 @@ class LogarithmErrorModel:
 
 def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Steps[ScalarEstimate]:
     # [geometric_mean.3]
-    steps = adaptive_mean(column, lattice.numbers, event, BOTH_CLUSTERS[0])
+    steps = mean.adaptive_mean(column, lattice.numbers, event, split.BOTH_CLUSTERS[0])
     found = yield from reading(
         lambda ask: replace(ask, lattice=lattice), steps
     )  # [geometric_mean.2]

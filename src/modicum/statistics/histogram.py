@@ -35,11 +35,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import spec
-from modicum.statistics.bounds import Setting
-from modicum.statistics.outside import share_of_sums
-from modicum.statistics.quantile_points import FINE, PointsPlan, draw_points
-from modicum.statistics.texts import documented
+from modicum.statistics import bounds, outside, quantile_points, spec, texts
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
@@ -54,7 +50,7 @@ NOBODY = Status(
 Floats = NDArray[np.float64]
 
 
-@documented
+@texts.documented
 def histogram(
     column: str | None = None,
     *,
@@ -123,7 +119,7 @@ def histogram(
     return HISTOGRAM.query(name, public.lattice("edges", step), cost, public)
 
 
-@documented
+@texts.documented
 def cdf(
     column: str | None = None,
     *,
@@ -176,7 +172,7 @@ class BinsOption(spec.Options):
     """
 
     bins: int
-    fine: int = FINE
+    fine: int = quantile_points.FINE
     unbounded: bool = field(default=False, repr=False)
 
     @property
@@ -316,9 +312,11 @@ def drawn_histogram(
     """
     split = BudgetSplit(event)
     qs = tuple(Fraction(i, options.bins) for i in range(1, options.bins))
-    here = Setting(column, lattice, split)
-    plan = PointsPlan.of(here, qs, options.fine, EDGES_SHARE, nested=True)
-    drawn = yield from draw_points(here, qs, options.fine, (plan,), "edges")  # [histogram.1]
+    here = bounds.Setting(column, lattice, split)
+    plan = quantile_points.PointsPlan.of(here, qs, options.fine, EDGES_SHARE, nested=True)
+    drawn = yield from quantile_points.draw_points(
+        here, qs, options.fine, (plan,), "edges"
+    )  # [histogram.1]
     edges = sorted({lattice.first, *drawn.points, lattice.last})
     upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
     counts = tuple(b - a for a, b in pairwise(upto))
@@ -401,8 +399,8 @@ class CdfErrorModel(EdgeErrorModel):
             high, high_terms = self._sum(prefix, cell, beyond=True)
             below = self.noise.sum_bound(((1.0, low_terms),), alpha)
             above = self.noise.sum_bound(((1.0, high_terms),), alpha)
-            lower[cell - 1] = share_of_sums(low - below, high + above, 0.0)
-            upper[cell - 1] = share_of_sums(low + below, high - above, 1.0)
+            lower[cell - 1] = outside.share_of_sums(low - below, high + above, 0.0)
+            upper[cell - 1] = outside.share_of_sums(low + below, high - above, 1.0)
         shares = self.shares
         return Intervals(np.minimum(lower, shares), np.maximum(upper, shares))
 

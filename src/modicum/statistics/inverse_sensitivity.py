@@ -16,16 +16,15 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms import level_sets, scores
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
-from modicum.mechanisms.level_sets import LevelScore
-from modicum.mechanisms.scores import TargetScore
 from modicum.privacy.budget import Budget
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
-from modicum.statistics.drawn_interval import DrawnEnds
+from modicum.statistics import drawn_interval, score_lengths, spec, tail_index
 from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, SignedLengths, excess
 from modicum.statistics.outside import (
     BEYOND,
@@ -36,9 +35,6 @@ from modicum.statistics.outside import (
     perhaps_unseen,
     tail_status,
 )
-from modicum.statistics.score_lengths import ClippedCells, level_ends_of
-from modicum.statistics.spec import Options, Row, checked_level, column_name
-from modicum.statistics.tail_index import assumed_index
 from modicum.status import FINE_STEPS, OK, Status
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
@@ -65,7 +61,7 @@ def radius_grid(centre: int, reach: int) -> RadiusGrid:
 
 
 @dataclass(frozen=True, slots=True)
-class LocationOption(Options):
+class LocationOption(spec.Options):
     """Which location, and the confidence level of its interval.
 
     Without a statistic it is Huber's location with a width found privately; without a level the
@@ -77,7 +73,7 @@ class LocationOption(Options):
 
 
 def asked(
-    row: Row[LocationOption, Release],
+    row: spec.Row[LocationOption, Release],
     column: str | None,
     statistic: MonotoneStatistic | None,
     cost: Budget,
@@ -85,7 +81,7 @@ def asked(
     level: object,
 ) -> Query[Release]:
     """Make a query for a location; check that the statistic fits the range, or any range."""
-    options = LocationOption(statistic, checked_level(level))
+    options = LocationOption(statistic, spec.checked_level(level))
     if statistic is not None:
         if not isinstance(statistic, MonotoneStatistic):
             raise InvalidArgument(
@@ -94,7 +90,7 @@ def asked(
             )
         widest = math.inf if lattice is None else 2 * (lattice.hi - lattice.lo)
         statistic.check(min(widest, 1e300))
-    return row.query(column_name(column), lattice, cost, options)
+    return row.query(spec.column_name(column), lattice, cost, options)
 
 
 _NEEDED = 160  # levels of a draw times its ε, or some more: what has no weight is left out
@@ -213,7 +209,7 @@ class ClipBounds:
         if self.outside is None or growth > MOST_TOLD:
             return TAIL
         least, typical = tail_of(self.outside)
-        return min(TAIL, assumed_index(least, typical, growth))
+        return min(TAIL, tail_index.assumed_index(least, typical, growth))
 
     def allowed(self, statistic: MonotoneStatistic) -> float:
         """Records at a bound that make up for those beyond it, for the tail that was seen."""
@@ -253,7 +249,7 @@ class Scene:
             # The outermost cells may reach beyond the range.
             reach = self.cells.edges[-1]
             ends = self.cells.centre - reach, self.cells.centre + reach
-        records = ClippedCells(self.cells, *ends, self.lattice.step, self.trimmed)
+        records = score_lengths.ClippedCells(self.cells, *ends, self.lattice.step, self.trimmed)
         return self.statistic.lengths(records, unit=size.unit, cap=size.cap, towards=towards)
 
     def estimate(
@@ -301,7 +297,7 @@ def draw_value(scene: Scene, share: Share) -> Steps[tuple[int, float]]:
 def draw_near(scene: Scene, lengths: SignedLengths, size: LengthPlan, share: Share) -> Steps[int]:
     """Draw a candidate t, P(t) ∝ exp(-ε |length(t)| / 2)."""
     candidates = scene.candidates
-    ends = level_ends_of(
+    ends = score_lengths.level_ends_of(
         lambda numbers: lengths.at(candidates.places(numbers)),
         candidates.first,
         candidates.last,
@@ -309,7 +305,7 @@ def draw_near(scene: Scene, lengths: SignedLengths, size: LengthPlan, share: Sha
         size.cap,
     )
     first, last = (candidates.fine * number for number in (candidates.first, candidates.last))
-    score, (epsilon, event) = LevelScore(*ends, first, last), share.ranged
+    score, (epsilon, event) = level_sets.LevelScore(*ends, first, last), share.ranged
     mechanism = scene.split.spend(Exponential(score, epsilon / size.unit, event))
 
     def words(number: int) -> str:
@@ -350,7 +346,7 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
 
     nearer = np.minimum(away(-1, low), away(1, high))
     nearer[-1] = target + math.floor(give_up * size.unit)  # the range itself, for all data alike
-    score = TargetScore(tuple(nearer.tolist()), target)
+    score = scores.TargetScore(tuple(nearer.tolist()), target)
     mechanism = scene.split.spend(Exponential(score, epsilon / size.unit, event))
 
     def ends(number: int) -> tuple[int, int]:
@@ -391,7 +387,7 @@ NO_END = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class LocationErrorModel(DrawnEnds):
+class LocationErrorModel(drawn_interval.DrawnEnds):
     """A value near a location, and ends beyond it.
 
     Growth and width are as of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`;

@@ -23,14 +23,10 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read_both
-from modicum.statistics import spec
+from modicum.statistics import outside, quantile, spec, texts
 from modicum.statistics.drawn_interval import COUNT_SHARE, POINT_SHARE, DrawnInterval
-from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.quantile import TOO_LITTLE, RankPlan, middle
-from modicum.statistics.texts import documented
 from modicum.status import OK, Status
-from modicum.summaries.base import Read
-from modicum.summaries.order_statistics import RankWindow
+from modicum.summaries import base, order_statistics
 
 HALF = Fraction(1, 2)
 NO_END = Status(
@@ -40,7 +36,7 @@ NO_END = Status(
 )
 
 
-@documented
+@texts.documented
 def iqr(
     column: str | None = None,
     *,
@@ -158,7 +154,7 @@ class RangeErrorModel(DrawnInterval):
     def status(self) -> Status:
         low, high = self.between
         if self.least_count * float(min(low, 1 - high)) < self.rank_bound:
-            return TOO_LITTLE
+            return quantile.TOO_LITTLE
         if self.ends is not None:
             (lower, _), (_, upper) = self.ends
             ends = (lower, self.lattice.first), (upper, self.lattice.last)
@@ -198,16 +194,16 @@ def quantile_range(
     level, split = options.level, BudgetSplit(event)
     # Both quantiles have to be inside their ends: each at half of what may go wrong.
     each = None if level is None else (1 + level) / 2
-    plans = [RankPlan.of(lattice, split, q, each, HALF) for q in options.between]
+    plans = [quantile.RankPlan.of(lattice, split, q, each, HALF) for q in options.between]
     reads = [
-        Read(column, lattice, RankWindow(q, plan.reach))
+        base.Read(column, lattice, order_statistics.RankWindow(q, plan.reach))
         for q, plan in zip(options.between, plans, strict=True)
     ]
     windows = yield from read_both(*reads)
 
     counting = split.share(COUNT_SHARE)
     count, spread = yield from draw_count(split, windows[0].count, counting)  # [iqr.1]
-    noise = NoisyTerm(spread, 1.0)
+    noise = outside.NoisyTerm(spread, 1.0)
     share = HALF * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
     mechanisms = [  # [iqr.2]
         plan.mechanism(window, split.share(share) if i == 0 or level is not None else split.rest())
@@ -247,7 +243,9 @@ IQR: spec.Row[RangeOption, Release] = spec.Row(
 
 def _true_range(run: Any) -> Fraction:
     """Distance of the quantiles, of the records that the release has seen around them."""
-    low, high = (middle(each.values, each.below, each.q * each.count) for each in run.summaries)
+    low, high = (
+        quantile.middle(each.values, each.below, each.q * each.count) for each in run.summaries
+    )
     return (high - low) * Fraction(run.step)
 
 

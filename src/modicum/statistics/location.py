@@ -32,15 +32,14 @@ from fractions import Fraction
 from typing import Literal
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import HALF_LN2, RadiusGrid
-from modicum.mechanisms.selection import RadiusRanks
+from modicum.mechanisms import grids, selection
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics import spec
+from modicum.statistics import inverse_sensitivity, monotone_statistic, quantile, spec, texts
 from modicum.statistics.bounds import (
     Bounds,
     Setting,
@@ -49,34 +48,8 @@ from modicum.statistics.bounds import (
     find_centre,
     reach_from,
 )
-from modicum.statistics.inverse_sensitivity import (
-    CENTRE_BITS,
-    Candidates,
-    ClipBounds,
-    LocationOption,
-    OneLocationErrorModel,
-    Scene,
-    asked,
-    cell_edges,
-    check_levels,
-    draw_ends,
-    draw_value,
-    moved_by,
-    radius_grid,
-)
 from modicum.statistics.mean import mean
-from modicum.statistics.monotone_statistic import (
-    MonotoneStatistic,
-    Score,
-    checked_number,
-    checked_width,
-    expectile_score,
-    huber_score,
-    power_score,
-    true_location,
-)
 from modicum.statistics.outside import Counted, NoisyTerm, OneValue
-from modicum.statistics.quantile import median
 from modicum.statistics.search import SearchResult, count_again
 from modicum.statistics.split import (
     LEAST_FOR_COUNTS,
@@ -85,10 +58,8 @@ from modicum.statistics.split import (
     octaves,
     subsample_level,
 )
-from modicum.statistics.texts import documented
+from modicum.summaries import subsample, sums
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import Records, RecordSummary
-from modicum.summaries.sums import Count
 
 COUNT_SHARE = Fraction(1, 50)
 END_SHARE = Fraction(1, 5)  # both together
@@ -102,7 +73,7 @@ CELL_BITS = 7  # 128 cells an octave of distance from the centre
 FLAT = 8  # widths around the centre in which the candidates of a bounded score are uniform
 
 
-@documented
+@texts.documented
 def expectile(
     column: str | None = None,
     *,
@@ -152,11 +123,13 @@ def expectile(
     """
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
-    statistic = expectile_score(checked_number("tau", tau, 0.001, 0.999))
-    return asked(EXPECTILE, column, statistic, cost, lattice, level)
+    statistic = monotone_statistic.expectile_score(
+        monotone_statistic.checked_number("tau", tau, 0.001, 0.999)
+    )
+    return inverse_sensitivity.asked(EXPECTILE, column, statistic, cost, lattice, level)
 
 
-@documented
+@texts.documented
 def lp_center(
     column: str | None = None,
     *,
@@ -204,17 +177,19 @@ def lp_center(
     >>> lp_center("delay", p=1, within=(-1e9, 1e9), epsilon=1).statistic
     'median'
     """
-    power = checked_number("p", p, 1, 8)
+    power = monotone_statistic.checked_number("p", p, 1, 8)
     cost = chosen_budget(epsilon, rho, budget)
     if power == 1:
-        return median(column, within=within, budget=cost, step=step, level=level)
+        return quantile.median(column, within=within, budget=cost, step=step, level=level)
     if power == 2:
         return mean(column, within=within, budget=cost, step=step)
     lattice = Lattice.within(within, step)
-    return asked(LP_CENTER, column, power_score(power), cost, lattice, level)
+    return inverse_sensitivity.asked(
+        LP_CENTER, column, monotone_statistic.power_score(power), cost, lattice, level
+    )
 
 
-@documented
+@texts.documented
 def huber(
     column: str | None = None,
     *,
@@ -265,8 +240,12 @@ def huber(
     """
     cost = chosen_budget(epsilon, rho, budget)
     lattice = spec.chosen_range(within, step)
-    statistic = None if width is None else huber_score(checked_width(width))
-    return asked(HUBER, column, statistic, cost, lattice, level)
+    statistic = (
+        None
+        if width is None
+        else monotone_statistic.huber_score(monotone_statistic.checked_width(width))
+    )
+    return inverse_sensitivity.asked(HUBER, column, statistic, cost, lattice, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +277,11 @@ class LocationPlan:
         """Divide. ``bounded``: no radii are needed; ``scaled``: a width is to be found."""
         rows = max(1, noisy_count)
         log_width = octaves(lattice)
-        nats = CENTRE_BITS * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 8
+        nats = (
+            inverse_sensitivity.CENTRE_BITS * math.log(2)
+            + math.log(2 * log_width / math.log(2) + 2)
+            + 8
+        )
         shares = CENTRE_SHARES if bounded else CENTRE_SHARES[:-1]  # radii need theirs too
         centre = next(
             (f for f in shares if float(split.share(f).range) * rows >= 2 * nats), Fraction(0)
@@ -325,7 +308,14 @@ class LocationPlan:
     @property
     def schedule(self) -> Schedule:
         """That of the radii, and of what is spent between them and the value, as of a mean."""
-        return Schedule(self.centre, Fraction(0), self.radii, self.ends, CENTRE_BITS, self.power)
+        return Schedule(
+            self.centre,
+            Fraction(0),
+            self.radii,
+            self.ends,
+            inverse_sensitivity.CENTRE_BITS,
+            self.power,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +327,7 @@ class _Planned(Setting):
 
 
 def location(
-    column: str | None, lattice: Lattice, event: Event, options: LocationOption
+    column: str | None, lattice: Lattice, event: Event, options: inverse_sensitivity.LocationOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a statistic that follows the order of the data; the draws cost exactly ``event``.
 
@@ -345,9 +335,11 @@ def location(
     """
     statistic, level = options.statistic, options.level
     split = BudgetSplit(event)
-    check_levels(split.share(_LEAST_VALUE if level is None else END_SHARE))
+    inverse_sensitivity.check_levels(split.share(_LEAST_VALUE if level is None else END_SHARE))
     setting = Setting(column, lattice, split)
-    counts, records = yield from read_both(setting.ask(Count()), setting.ask(Records(subsamples=2)))
+    counts, records = yield from read_both(
+        setting.ask(sums.Count()), setting.ask(subsample.Records(subsamples=2))
+    )
     # [locations.1]
     n0, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))
     bounded, scaled = statistic is None or statistic.bounded, statistic is None
@@ -356,11 +348,11 @@ def location(
     )
     here = _Planned(column, lattice, split, n0, plan)
     centre = yield from find_centre(  # [locations.2]
-        here, records, n0, share=plan.centre, bits=CENTRE_BITS
+        here, records, n0, share=plan.centre, bits=inverse_sensitivity.CENTRE_BITS
     )
     if statistic is None:
         statistic = yield from _scaled(here, records, centre)  # [locations.3]
-    edges = cell_edges(lattice, centre, plan.cell_bits)
+    edges = inverse_sensitivity.cell_edges(lattice, centre, plan.cell_bits)
     cells = yield from read(here.ask(Cells(centre, edges)))
     count_noise, bounds, share = NoisyTerm(noise, 1.0), None, split.share(plan.value)
     if not statistic.bounded:
@@ -372,18 +364,20 @@ def location(
             return (yield from _one_value(here, bounds, options, centre, counted))
     clip = _clipped(here, bounds, centre)
     candidates = _candidates(here, clip, statistic, centre, share)
-    scene = Scene(split, lattice, statistic, cells, clip, candidates)
-    value = yield from draw_value(  # [locations.5]
+    scene = inverse_sensitivity.Scene(split, lattice, statistic, cells, clip, candidates)
+    value = yield from inverse_sensitivity.draw_value(  # [locations.5]
         scene, share if level is not None else split.rest()
     )
     ends = None
     if level is not None:
-        ends = yield from draw_ends(scene, value[0], level)  # [locations.6]
+        ends = yield from inverse_sensitivity.draw_ends(scene, value[0], level)  # [locations.6]
     has_centre = plan.centre > 0
     return scene.estimate(value, n0, count_noise, ends=ends, level=level, has_centre=has_centre)
 
 
-def _scaled(here: _Planned, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:
+def _scaled(
+    here: _Planned, records: subsample.RecordSummary, centre: int
+) -> Steps[monotone_statistic.MonotoneStatistic]:
     """[locations.3] Huber's score with twice the radius that half of the records exceed.
 
     For normal data that is 2 * 0.6745 = 1.35 standard deviations.
@@ -397,12 +391,12 @@ def _scaled(here: _Planned, records: RecordSummary, centre: int) -> Steps[Monoto
 
     share = here.split.share(here.plan.width)
     radius = yield from _radius_of(here, records, centre, Fraction(1, 2), share, "width", words)
-    return huber_score(here.lattice.value(width(radius)))
+    return monotone_statistic.huber_score(here.lattice.value(width(radius)))
 
 
 def _radius_of(
     here: _Planned,
-    records: RecordSummary,
+    records: subsample.RecordSummary,
     centre: int,
     part: Fraction,
     share: Share,
@@ -411,18 +405,18 @@ def _radius_of(
 ) -> Steps[int]:
     """Draw a radius about the centre that a part of the records exceed, in quarter octaves."""
     reach = max(here.lattice.last - centre, centre - here.lattice.first)
-    near = radius_grid(centre, reach).radii[1]
-    grid = RadiusGrid.between(near, max(reach, near), per_octave=4)
+    near = inverse_sensitivity.radius_grid(centre, reach).radii[1]
+    grid = grids.RadiusGrid.between(near, max(reach, near), per_octave=4)
     level = subsample_level(here.count)
     target = math.floor(2 * part * max(here.count, 0)) >> 1
     mechanism = here.split.spend(
-        RadiusRanks.subsampled(
+        selection.RadiusRanks.subsampled(
             records,
             centre,
             grid,
             share,
             targets=((target >> level) + 1,),
-            tilts=(HALF_LN2 / 8,),
+            tilts=(grids.HALF_LN2 / 8,),
             level=level,
         )
     )
@@ -431,7 +425,7 @@ def _radius_of(
 
 
 def _look_at_tail(
-    here: _Planned, records: RecordSummary, centre: int
+    here: _Planned, records: subsample.RecordSummary, centre: int
 ) -> Steps[tuple[float, int] | None]:
     """[locations.15] A radius that a small part of the records exceed, and how many these are.
 
@@ -449,7 +443,9 @@ def _look_at_tail(
     return (float(part * max(here.count, 1)), radius) if radius else None
 
 
-def _find_bounds(here: _Planned, cells: CellSummary, records: RecordSummary) -> Steps[SearchResult]:
+def _find_bounds(
+    here: _Planned, cells: CellSummary, records: subsample.RecordSummary
+) -> Steps[SearchResult]:
     """[locations.4] The radii on both sides of the centre, and what is outside of them.
 
     Of few records, or without a centre, there is nothing to spare for that: such an answer can
@@ -469,7 +465,11 @@ def _find_bounds(here: _Planned, cells: CellSummary, records: RecordSummary) -> 
 
 
 def _one_value(
-    here: _Planned, bounds: Bounds, option: LocationOption, centre: int, counted: Counted
+    here: _Planned,
+    bounds: Bounds,
+    option: inverse_sensitivity.LocationOption,
+    centre: int,
+    counted: Counted,
 ) -> Steps[ScalarEstimate]:
     """[locations.16] The value that all records seem to have, and a count of the others.
 
@@ -481,25 +481,34 @@ def _one_value(
     if option.level is not None and statistic is not None:
         share = others.share_elsewhere(1 - option.level)
         low, high = lattice.first - bounds.lo, lattice.last - bounds.hi
-        below, above = (moved_by(statistic, each, lattice.step, share) for each in (low, high))
+        below, above = (
+            inverse_sensitivity.moved_by(statistic, each, lattice.step, share)
+            for each in (low, high)
+        )
         ends = bounds.lo + below, bounds.hi + above
-    error_model = OneLocationErrorModel(
+    error_model = inverse_sensitivity.OneLocationErrorModel(
         lattice, bounds.lo, bounds.hi, counted, elsewhere, noise, centre, option.level, ends
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
-def _clipped(here: _Planned, bounds: Bounds | None, centre: int) -> ClipBounds:
+def _clipped(here: _Planned, bounds: Bounds | None, centre: int) -> inverse_sensitivity.ClipBounds:
     """Return where records are clipped: the range, or bounds with something to choose from."""
     if bounds is None:
-        return ClipBounds(here.lattice.first, here.lattice.last, None)
-    near = radius_grid(centre, reach_from(here.lattice, centre)).radii[1]
-    return ClipBounds(min(bounds.lo, centre - near), max(bounds.hi, centre + near), bounds.outside)
+        return inverse_sensitivity.ClipBounds(here.lattice.first, here.lattice.last, None)
+    near = inverse_sensitivity.radius_grid(centre, reach_from(here.lattice, centre)).radii[1]
+    return inverse_sensitivity.ClipBounds(
+        min(bounds.lo, centre - near), max(bounds.hi, centre + near), bounds.outside
+    )
 
 
 def _candidates(
-    here: _Planned, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int, share: Share
-) -> Candidates:
+    here: _Planned,
+    bounds: inverse_sensitivity.ClipBounds,
+    statistic: monotone_statistic.MonotoneStatistic,
+    centre: int,
+    share: Share,
+) -> inverse_sensitivity.Candidates:
     """Candidates spaced like the noise: a change of one record in a scale of ψ's width."""
     lo, hi = max(bounds.lo, here.lattice.first), min(bounds.hi, here.lattice.last)
     flat, scale = max(hi - centre, centre - lo), hi - lo
@@ -508,15 +517,22 @@ def _candidates(
         flat = min(FLAT * scale, flat)
     changes = max(1.0, max(1, here.count) * float(share.range))
     spacing = max(1, math.floor(scale / changes))
-    return Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
+    return inverse_sensitivity.Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
 
 
-def cases_of(statistic: Score | None) -> tuple[LocationOption, ...]:
+def cases_of(
+    statistic: monotone_statistic.Score | None,
+) -> tuple[inverse_sensitivity.LocationOption, ...]:
     """Return what a row is tested with: the statistic with an interval, and without."""
-    return (LocationOption(statistic, 0.95), LocationOption(statistic, None))
+    return (
+        inverse_sensitivity.LocationOption(statistic, 0.95),
+        inverse_sensitivity.LocationOption(statistic, None),
+    )
 
 
-def _row(name: str, statistic: Score | None, summary: str) -> spec.Row[LocationOption, Release]:
+def _row(
+    name: str, statistic: monotone_statistic.Score | None, summary: str
+) -> spec.Row[inverse_sensitivity.LocationOption, Release]:
     return spec.Row(
         name,
         "inverse-sensitivity",
@@ -528,10 +544,14 @@ def _row(name: str, statistic: Score | None, summary: str) -> spec.Row[LocationO
 
 
 EXPECTILE = _row(
-    "expectile", expectile_score(0.9), "expectile by the inverse sensitivity mechanism"
+    "expectile",
+    monotone_statistic.expectile_score(0.9),
+    "expectile by the inverse sensitivity mechanism",
 )
 LP_CENTER = _row(
-    "lp_center", power_score(1.5), "value with the least sum of p-th powers of distances"
+    "lp_center",
+    monotone_statistic.power_score(1.5),
+    "value with the least sum of p-th powers of distances",
 )
 HUBER = _row("huber", None, "Huber's robust location")
 _GUESS = "within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1"
@@ -548,7 +568,7 @@ STATISTICS = (
             "an expectile",
             spec.error_between(f"expectile(tau=0.9, {_GUESS})", "50", "5000"),
             command="--tau 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
-            truth=true_location,
+            truth=monotone_statistic.true_location,
             slow=True,
             sampled=True,
         ),
@@ -564,7 +584,7 @@ STATISTICS = (
             "a location by p-th powers",
             spec.error_between(f"lp_center(p=1.5, {_GUESS})", "5", "500"),
             command="--p 1.5 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
-            truth=true_location,
+            truth=monotone_statistic.true_location,
             slow=True,
             sampled=True,
             note="For p = 2 better plan a mean.",
@@ -580,7 +600,7 @@ STATISTICS = (
             "Huber's location",
             spec.error_between(f"huber(width=5e4, {_GUESS})", "1", "100"),
             command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
-            truth=true_location,
+            truth=monotone_statistic.true_location,
             slow=True,
             sampled=True,
             note="Without a width it is against the location with the width that was released.",

@@ -37,13 +37,8 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import spec
-from modicum.statistics.bounds import (
-    Bounds,
-    Setting,
-    count_away,
-    rough_mean,
-)
+from modicum.statistics import search, spec, tail_index, texts
+from modicum.statistics.bounds import Bounds, Setting, count_away, rough_mean
 from modicum.statistics.error_law import ErrorLaw
 from modicum.statistics.outside import (
     NOISE_OF_EVIDENCE,
@@ -64,7 +59,6 @@ from modicum.statistics.population import (
     law_of_one_value,
     part_for_squares,
 )
-from modicum.statistics.search import SearchResult, locate_data
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     BOTH_SAMPLES,
@@ -74,15 +68,12 @@ from modicum.statistics.split import (
     NearOption,
     SampleOption,
 )
-from modicum.statistics.tail_index import Evidence
-from modicum.statistics.texts import documented
 from modicum.status import Status, at_an_end
-from modicum.summaries.sums import ClippedSum
-from modicum.summaries.synthetic import SyntheticTable
+from modicum.summaries import sums, synthetic
 from modicum.summaries.tails import TailSummary
 
 
-@documented
+@texts.documented
 def mean(
     column: str | None = None,
     *,
@@ -168,7 +159,7 @@ def adaptive_mean(
     here = Setting(column, lattice, BudgetSplit(event))
     more = part_for_squares if options.population else None
     near = options if isinstance(options, NearOption) else None
-    found = yield from locate_data(
+    found = yield from search.locate_data(
         here, options.clusters, shape=True, filled=True, more=more, near=near
     )
     n0, counted, tails, place = found
@@ -183,7 +174,7 @@ def adaptive_mean(
 
 
 def _over_the_range(
-    here: Setting, place: SearchResult, squares: Squares | None
+    here: Setting, place: search.SearchResult, squares: Squares | None
 ) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over the whole range, with all that is left."""
     found = yield from spec.in_paper("kulesza2023", "mean_in_range")(here, place.centre)
@@ -195,7 +186,7 @@ def _over_the_range(
 def _deviations(
     here: Setting,
     tails: TailSummary | None,
-    place: SearchResult,
+    place: search.SearchResult,
     counted: Counted,
     n0: int,
     squares: Squares | None,
@@ -210,7 +201,7 @@ def _deviations(
     if tails is not None and squares is None:
         # The short side may reach as far as the long one: the noise is scaled to `reach`.
         lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
-    clipped = yield from read(here.ask(ClippedSum(lo, hi)))
+    clipped = yield from read(here.ask(sums.ClippedSum(lo, hi)))
     deviation = clipped.total - rough * clipped.count
     final = split.spend(add_to_one(deviation, split.rest(), sensitivity=reach))  # [mean.11]
     (noisy,) = yield from draw(
@@ -224,7 +215,9 @@ def _deviations(
     return ScalarEstimate(error_model.value, error_model, _at_an_end(error_model, status))
 
 
-def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[ScalarEstimate]:
+def _single_value(
+    here: Setting, place: search.SearchResult, counted: Counted
+) -> Steps[ScalarEstimate]:
     """Both radii are next to nothing: answer the centre, and count the records outside.
 
     A record is outside on one side at most, so their number has sensitivity 1.
@@ -283,7 +276,7 @@ class MeanErrorModel(Deviations, SizedByBounds):
         """Largest deviation a clipped record can have."""
         return max(self.hi - self.rough, self.rough - self.lo)
 
-    def evidence(self) -> tuple[Evidence, ...]:
+    def evidence(self) -> tuple[tail_index.Evidence, ...]:
         """If the bounds are about home, the mean tells the mean distance from it too."""
         others, home = self.outside.others, home_of(self.lattice)
         if not others:
@@ -299,7 +292,7 @@ class MeanErrorModel(Deviations, SizedByBounds):
         )
         return self.lattice.inside(self.rough + shift)
 
-    def redrawn(self, table: SyntheticTable) -> Redrawn:
+    def redrawn(self, table: synthetic.SyntheticTable) -> Redrawn:
         deviation = table.clipped_sum(self.lo, self.hi) - self.rough * table.rows
         return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
 

@@ -20,36 +20,20 @@ from typing import Literal
 
 from modicum.array_release import ArrayEstimate, ArrayRelease
 from modicum.exact.lattice import Lattice
-from modicum.papers.huang2021 import (
-    CLIPPED_MEAN_VECTOR,
-    DISTANCE,
-    SHIFTED_MEAN_VECTOR,
-    clipped_mean_vector,
-    mean_distance,
-)
+from modicum.papers import huang2021
+from modicum.papers.huang2021 import clipped_mean_vector
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    chosen_range,
-    column_names,
-    error_between,
-    method_of,
-    ranged,
-)
-from modicum.statistics.texts import documented
+from modicum.statistics import spec, texts
 from modicum.statistics.vector_rounds import VectorRounds, VectorSetting, last_sum
 from modicum.statistics.vector_schedule import NEAR, SHARES, TURN, VectorSchedule
 from modicum.summaries.base import Columns
 
 
-@documented
+@texts.documented
 def mean_vector(
     columns: Sequence[str] | None = None,
     *,
@@ -116,11 +100,11 @@ def mean_vector(
     >>> mean_vector(["height", "weight"], within=(-1e9, 1e9), rho="0.5").place.names
     ('height', 'weight')
     """
-    return method_of(MEAN_VECTORS, method).query(
-        column_names(columns),
-        chosen_range(within, step),
+    return spec.method_of(MEAN_VECTORS, method).query(
+        spec.column_names(columns),
+        spec.chosen_range(within, step),
         chosen_budget(epsilon, rho, budget),
-        NoOption(),
+        spec.NoOption(),
     )
 
 
@@ -139,24 +123,26 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
     return (yield from last_sum(here, found.scaling, ball, norms.width, near=NEAR))
 
 
-MEAN_VECTORS: tuple[Row[NoOption, ArrayRelease], ...] = (
-    Row(
+MEAN_VECTORS: tuple[spec.Row[spec.NoOption, ArrayRelease], ...] = (
+    spec.Row(
         "mean_vector",
         "adaptive",
-        (NoOption(),),
+        (spec.NoOption(),),
         "mean_vector",
         "means of several columns with noise on the scale of the rows' own spread",
-        lambda columns, lattice, event, _: adaptive_mean_vector(columns, ranged(lattice), event),
+        lambda columns, lattice, event, _: adaptive_mean_vector(
+            columns, spec.ranged(lattice), event
+        ),
         ArrayRelease,
         of_rows=True,
         turn=TURN,
     ),
-    SHIFTED_MEAN_VECTOR,
+    huang2021.SHIFTED_MEAN_VECTOR,
 )
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         mean_vector,
         MEAN_VECTORS,
         """>>> import numpy as np, modicum
@@ -166,21 +152,21 @@ STATISTICS = (
 ((2,), [0.0, 500.0])""",
         command="people.csv age,height,weight --within=-1e9,1e9 --rho 0.5",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "the means of several columns",
-            error_between(
+            spec.error_between(
                 'mean_vector(within=(-1e9, 1e9), sd=[1.0] * 16, n=4000, rho="0.5")', "0.004", "0.02"
             ),
             command="--within=-1e9,1e9 --sd 12,9,15 --mean 100 --n 1e5 --rho 0.5",
-            error=mean_distance,
+            error=huang2021.mean_distance,
             data="vectors",
-            meaning=DISTANCE,
+            meaning=huang2021.DISTANCE,
             without=("method",),
         ),
     ),
-    Declaration(
+    spec.Declaration(
         clipped_mean_vector,
-        (CLIPPED_MEAN_VECTOR,),
+        (huang2021.CLIPPED_MEAN_VECTOR,),
         """>>> import numpy as np, modicum
 >>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
 >>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
@@ -188,15 +174,15 @@ STATISTICS = (
 ((2,), [3.0, -5.0])""",
         command="changes.csv age,height,weight --within=-1e9,1e9 --rho 0.5",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a mean vector clipped about 0",
             """>>> guess = dict(within=(-1e9, 1e9), sd=[1.0] * 4, n=2000, rho="0.5")
 >>> clipped_mean_vector(**guess).error < clipped_mean_vector(**guess, mean=100).error
 True""",
             command="--within=-1e9,1e9 --sd 12,9,15 --n 1e5 --rho 0.5",
-            error=mean_distance,
+            error=huang2021.mean_distance,
             data="vectors",
-            meaning=DISTANCE,
+            meaning=huang2021.DISTANCE,
             note="The noise grows with the distance of the rows from 0, so with ``mean``.",
         ),
     ),

@@ -27,45 +27,22 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum import errors, status
 from modicum.array_release import ArrayRelease, Floats
-from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms import additive, scores
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.scores import TargetScore
 from modicum.privacy.budget import Budget
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.spec import Chosen, Row
-from modicum.statistics.standardised import (
-    COUNTED,
-    ColumnState,
-    StandardisedColumns,
-    noise_quantile,
-)
-from modicum.status import unseen
-from modicum.summaries.base import Columns
-from modicum.summaries.cells import MOST_COLUMNS
-from modicum.summaries.second_moments import (
-    CLIP,
-    FINE,
-    MOST_CUT,
-    ONE,
-    REACH,
-    Norm,
-    RowNorm,
-    RowNormCounts,
-    RowNormSummary,
-    Scaling,
-    SecondMoments,
-    Weights,
-)
+from modicum.statistics import spec, standardised
+from modicum.summaries import base, cells, second_moments
 
 _ONE_IN_TEN = 1.65  # standard deviations that noise exceeds once in ten, upwards or downwards
-PLAIN = Weights(count=20, mean=10, square=20, product=20)
+PLAIN = second_moments.Weights(count=20, mean=10, square=20, product=20)
 # With one half-width for all columns rows are some half-widths long, whatever their number.
-_COMMON, _LONG = Weights(count=10, mean=10, square=20, product=20), 5
+_COMMON, _LONG = second_moments.Weights(count=10, mean=10, square=20, product=20), 5
 _SIZE = Fraction(1, 20)
 _ENOUGH_SIZE, _SURE = 100.0, 16.0  # ε times all rows, or times those that are to be beyond it
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
@@ -101,10 +78,10 @@ class Moments:
 
     labels: tuple[str, ...]
     lattice: Lattice
-    scaling: Scaling
-    state: ColumnState
+    scaling: second_moments.Scaling
+    state: standardised.ColumnState
     count: int
-    norm: Norm
+    norm: second_moments.Norm
     sums: tuple[int, ...]
     deviations: tuple[float, ...]
     beyond: float | None = None
@@ -187,7 +164,7 @@ class Moments:
     def _matrix(self, upper: Sequence[float]) -> Floats:
         width = len(self.labels) + 1
         found = np.zeros((width, width))
-        found[np.triu_indices(width)] = [each / ONE**2 for each in upper]
+        found[np.triu_indices(width)] = [each / second_moments.ONE**2 for each in upper]
         return found + np.triu(found, 1).T
 
 
@@ -206,7 +183,7 @@ class OfMoments:
     @property
     def none_seen(self) -> bool:
         rows, noise = self.moments.products[0, 0], self.moments.noise[0, 0]
-        return unseen(float(rows), _ONE_IN_TEN * float(noise))
+        return status.unseen(float(rows), _ONE_IN_TEN * float(noise))
 
     @property
     def in_steps(self) -> tuple[float, ...]:
@@ -223,15 +200,17 @@ class OfMoments:
 
 
 def moments_of(
-    row: Row[Chosen, ArrayRelease],
-    columns: Columns,
+    row: spec.Row[spec.Chosen, ArrayRelease],
+    columns: base.Columns,
     lattice: Lattice | None,
     cost: Budget,
-    options: Chosen,
+    options: spec.Chosen,
 ) -> Query[ArrayRelease]:
     """Build the query of what follows from moments; a release takes only so many columns."""
-    if columns.names is not None and len(columns.names) > MOST_COLUMNS:
-        raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {len(columns.names)}")
+    if columns.names is not None and len(columns.names) > cells.MOST_COLUMNS:
+        raise errors.InvalidArgument(
+            f"at most {cells.MOST_COLUMNS} columns together, got {len(columns.names)}"
+        )
     return row.query(columns, lattice, cost, options)
 
 
@@ -240,15 +219,17 @@ def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
     return tuple(Fraction(each) for each in numbers.ravel().tolist())
 
 
-def noisy_moments(scaled: StandardisedColumns) -> Steps[Moments]:
+def noisy_moments(scaled: standardised.StandardisedColumns) -> Steps[Moments]:
     """Release first and second moments for all that is left of the budget."""
     split, n0 = scaled.split, scaled.count
-    row_norm = RowNorm(scaled.state.norm, _COMMON if scaled.common else PLAIN)
+    row_norm = second_moments.RowNorm(scaled.state.norm, _COMMON if scaled.common else PLAIN)
     bounds = row_sizes(row_norm, _LONG if scaled.common else scaled.width + 1)
     beyond = _share_beyond(float(split.scale) * n0, scaled.width)
     share = min(_SIZE, split.part_for_range(max(_ENOUGH_SIZE, _SURE / beyond) / n0))
-    sizes = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
-    score = TargetScore(sizes.beyond, round(beyond * n0))
+    sizes = yield from read(
+        scaled.ask(second_moments.RowNormCounts(scaled.scaling, row_norm, bounds))
+    )
+    score = scores.TargetScore(sizes.beyond, round(beyond * n0))
     law_of_size = split.spend(Exponential(score, *split.share(share).ranged))  # [moments.5]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
     cut = yield from _cut_off(split, sizes, scaled.saved)
@@ -256,20 +237,27 @@ def noisy_moments(scaled: StandardisedColumns) -> Steps[Moments]:
     return replace(moments, beyond=beyond, cut=cut)
 
 
-def row_sizes(row_norm: RowNorm, width: int) -> tuple[int, ...]:
+def row_sizes(row_norm: second_moments.RowNorm, width: int) -> tuple[int, ...]:
     """Thresholds of the size of rows, decreasing, about that of so many ones."""
     typical = row_norm.typical(width)
     return tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
 
 
 def noisy_products(
-    scaled: StandardisedColumns, row_norm: RowNorm, bound: int, share: Share
+    scaled: standardised.StandardisedColumns,
+    row_norm: second_moments.RowNorm,
+    bound: int,
+    share: Share,
 ) -> Steps[Moments]:
     """[moments.7] [moments.11] Release products of rows that are shrunk to a size."""
-    sums = yield from read(scaled.ask(SecondMoments(scaled.scaling, row_norm, bound)))
+    sums = yield from read(
+        scaled.ask(second_moments.SecondMoments(scaled.scaling, row_norm, bound))
+    )
     upper = np.triu_indices(scaled.width + 1)
     each = tuple(row_norm.weights.matrix(scaled.width + 1)[upper].tolist())
-    law = scaled.split.spend(add_noise(sums.totals, share, sensitivity=bound, weights=each))
+    law = scaled.split.spend(
+        additive.add_noise(sums.totals, share, sensitivity=bound, weights=each)
+    )
     noisy = yield from draw("products", law)
     return Moments(
         scaled.labels,
@@ -284,12 +272,16 @@ def noisy_products(
     )
 
 
-def _cut_off(split: BudgetSplit, sizes: RowNormSummary, saved: Fraction) -> Steps[CutOff]:
+def _cut_off(
+    split: BudgetSplit, sizes: second_moments.RowNormSummary, saved: Fraction
+) -> Steps[CutOff]:
     """[moments.6] Count what is cut off: a tenth of what the intervals saved goes to each."""
-    share = COUNTED + saved / 10
-    sides = split.spend(add_noise(sizes.sides, split.share(share), sensitivity=1))
+    share = standardised.COUNTED + saved / 10
+    sides = split.spend(additive.add_noise(sizes.sides, split.share(share), sensitivity=1))
     inside, outside = yield from draw("rows without and with a value cut off", sides)
-    lost = split.spend(add_noise(sizes.squares, split.share(share), sensitivity=MOST_CUT))
+    lost = split.spend(
+        additive.add_noise(sizes.squares, split.share(share), sensitivity=second_moments.MOST_CUT)
+    )
     squares = yield from draw("squares cut off", lost)
     return CutOff(inside, outside, squares, math.sqrt(sides.noise[0].variance))
 
@@ -309,7 +301,7 @@ CHANCE_COUNTED = 0.3
 SECOND = 2  # tails of this index or heavier have no second moment
 
 
-def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
+def noise_size(deviations: Floats, norm: second_moments.Norm, chance: float) -> float:
     """[moments.15] Bound the largest eigenvalue in size of a symmetric matrix of independent noise.
 
     The smaller of two bounds, which depend on the deviations alone. Its mean is about twice the
@@ -320,8 +312,8 @@ def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
     size = len(deviations)
     rows = np.hypot.reduce(deviations, axis=1).max(initial=0.0)
     largest = deviations.max(initial=0.0)
-    of_rows = 2 * rows + math.sqrt(2) * noise_quantile(norm, chance / 2) * largest
-    each = noise_quantile(norm, chance / (size * (size + 1)))
+    of_rows = 2 * rows + math.sqrt(2) * standardised.noise_quantile(norm, chance / 2) * largest
+    each = standardised.noise_quantile(norm, chance / (size * (size + 1)))
     return float(min(of_rows, each * np.abs(np.linalg.eigvalsh(deviations)).max(initial=0.0)))
 
 
@@ -362,7 +354,7 @@ class Touched:
             return np.full((size, size), np.inf)
         lost = np.sqrt(self._shrunk(summed, means))
         beyond = np.sqrt(self._beyond * (self.squares + self.times * self.noise))
-        kept = np.sqrt(self.cut) * (CLIP + np.abs(means))
+        kept = np.sqrt(self.cut) * (second_moments.CLIP + np.abs(means))
         held = kept * math.sqrt(self.tail / (self.tail - SECOND))
         crossed = np.outer(beyond, kept)
         counted = crossed + crossed.T + np.outer(beyond, beyond)
@@ -378,7 +370,7 @@ class Touched:
             return math.inf
         noise = self.times * self.noise * float(np.hypot.reduce(units**2))
         beyond = self._beyond * (float(self.squares @ units**2) + noise)
-        kept = self.cut * float((CLIP + np.abs(means)) ** 2 @ units**2)
+        kept = self.cut * float((second_moments.CLIP + np.abs(means)) ** 2 @ units**2)
         held = kept * self.tail / (self.tail - SECOND)
         lost = float(self._shrunk(summed, means) @ units**2)
         return lost + min(beyond + 2 * math.sqrt(beyond * kept), held)
@@ -390,17 +382,17 @@ class Touched:
 
     def _shrunk(self, summed: Floats, means: Floats) -> Floats:
         """A row lost at most its weight times the largest square, or [moments.17]."""
-        most = self.shrunk * (CLIP + np.abs(means)) ** 2
+        most = self.shrunk * (second_moments.CLIP + np.abs(means)) ** 2
         return most if math.isinf(self.lost) else np.minimum(most, self.lost * summed)
 
 
 def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
     """Bound them from released numbers, all at once but for a chance [moments.16]."""
     assert moments.cut is not None
-    squares = np.array(moments.cut.squares) / FINE
+    squares = np.array(moments.cut.squares) / second_moments.FINE
     if tail is None:
         return Touched(0.0, 0.0, np.zeros_like(squares), 0.0, 0.0, None)
-    times = noise_quantile(moments.norm, chance / (2 + len(squares)))
+    times = standardised.noise_quantile(moments.norm, chance / (2 + len(squares)))
     slack = times * moments.cut.deviation
     counted = moments.cut.inside + moments.cut.outside
     rows = max(counted - math.sqrt(2) * slack, 1.0)
@@ -412,7 +404,7 @@ def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
         min(shrunk / rows, 1.0),
         min(cut / rows, 1.0),
         np.maximum(squares, 0.0) / rows,
-        moments.cut.deviation * MOST_CUT / FINE / rows,
+        moments.cut.deviation * second_moments.MOST_CUT / second_moments.FINE / rows,
         times,
         tail,
     )
@@ -420,7 +412,7 @@ def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
 
 def power_law(tail: float) -> float:
     """All squares that were cut off, over those that are counted, by the power law [moments.17]."""
-    return 1 / (1 - math.pow(REACH, 1 - tail / 2)) if tail > SECOND else math.inf
+    return 1 / (1 - math.pow(second_moments.REACH, 1 - tail / 2)) if tail > SECOND else math.inf
 
 
 def covered(tail: float | None) -> str:

@@ -18,14 +18,12 @@ from modicum.papers.dick2023 import SUBSET_MONOTONE
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
 from modicum.runtime.query import Query
-from modicum.statistics.inverse_sensitivity import LocationOption, asked
+from modicum.statistics import inverse_sensitivity, spec, texts
 from modicum.statistics.location import cases_of, location
 from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, true_location
-from modicum.statistics.spec import Declaration, Planned, Row, method_of, shows_between
-from modicum.statistics.texts import documented
 
 
-@documented
+@texts.documented
 def monotone_statistic(
     column: str | None = None,
     *,
@@ -88,15 +86,15 @@ def monotone_statistic(
         raise InvalidArgument("statistic must be a modicum.Score or a modicum.Boundaries, got None")
     if method == "subset" and level is not None:
         raise InvalidArgument("method='subset' draws no interval: give level=None")
-    row = method_of((MONOTONE, SUBSET_MONOTONE), method)
-    return asked(row, column, statistic, cost, lattice, level)
+    row = spec.method_of((MONOTONE, SUBSET_MONOTONE), method)
+    return inverse_sensitivity.asked(row, column, statistic, cost, lattice, level)
 
 
 def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:
     return v**3
 
 
-MONOTONE: Row[LocationOption, Release] = Row(
+MONOTONE: spec.Row[inverse_sensitivity.LocationOption, Release] = spec.Row(
     "monotone_statistic",
     "inverse-sensitivity",
     cases_of(Score("cubic", _cubic, growth=3, homogeneous=True)),
@@ -107,16 +105,16 @@ MONOTONE: Row[LocationOption, Release] = Row(
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         monotone_statistic,
         (MONOTONE, SUBSET_MONOTONE),
-        shows_between(
+        spec.shows_between(
             "monotone_statistic",
             "statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), ",
             9500,
             10500,
         ),
-        plan=Planned(
+        plan=spec.Planned(
             "your own statistic",
             """>>> import numpy as np
 >>> from modicum import Score

@@ -23,14 +23,8 @@ from typing import Any, ClassVar, Protocol, TypeGuard
 import numpy as np
 
 from modicum.errors import InvalidArgument, as_given
-from modicum.statistics.score_lengths import (
-    ClippedCells,
-    PointMasses,
-    Reals,
-    ScoreLengths,
-    ScoreTable,
-    trimmed_by_rank,
-)
+from modicum.statistics import score_lengths
+from modicum.statistics.score_lengths import ClippedCells, Reals, ScoreLengths, ScoreTable
 from modicum.summaries.base import Integers
 
 _MOST_GROWTH = 15.0
@@ -254,7 +248,9 @@ class Score(MonotoneStatistic):
         self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
     ) -> ScoreLengths:
         moved, step = towards != 0 and self.bends is None, records.step
-        masses = PointMasses.of(records, ScoreLengths.parts(unit), towards, moved=moved)
+        masses = score_lengths.PointMasses.of(
+            records, ScoreLengths.parts(unit), towards, moved=moved
+        )
         table = self.table(records.hi - records.lo, step)
         bends = None if self.bends is None else tuple(_whole(v / step, k) for v, k in self.bends)
         return ScoreLengths(masses, table, cap, towards, bends)
@@ -562,7 +558,7 @@ class Boundaries(MonotoneStatistic):
         places = np.concatenate([lower, [0.0], upper]) + cells.centre
         counts = np.array(cells.counts[1:-1], dtype=np.int64)
         if records.trimmed:
-            counts = trimmed_by_rank(counts, records.trimmed)
+            counts = score_lengths.trimmed_by_rank(counts, records.trimmed)
             counts[(places < bounds[0]) | (places > bounds[1])] = 0
         clipped = np.clip(places, *bounds)
         heads = np.flatnonzero(np.diff(clipped, prepend=-np.inf))

@@ -11,8 +11,7 @@ from modicum.exact.octaves import OCTAVES
 from modicum.privacy.budget import Budget
 from modicum.release import Release
 from modicum.runtime.query import Query
-from modicum.statistics.bounds import Setting
-from modicum.statistics.spec import NoOption, column_name, find_statistic
+from modicum.statistics import bounds, spec
 from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.pairs import OfPairs, Pair, PairNumber
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
@@ -21,7 +20,7 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
-class PairSetting(Setting):
+class PairSetting(bounds.Setting):
     """What a step refers to whose records are numbers made of pairs."""
 
     pairs: Columns = field(kw_only=True)
@@ -47,14 +46,16 @@ def weighted(
     """Ask for a statistic of weighted rows; other options than the default are refused."""
     if chosen != {"method": "adaptive", "clusters": "clip"}:
         raise InvalidArgument("weights= goes with the default method and clusters only")
-    rows = find_statistic("ratio").rows  # of all that ask for pairs
+    rows = spec.find_statistic("ratio").rows  # of all that ask for pairs
     row = next(row for row in rows if row.statistic == statistic)
-    return row.query(pair_of("weights", column, weights, ", weights "), lattice, cost, NoOption())
+    return row.query(
+        pair_of("weights", column, weights, ", weights "), lattice, cost, spec.NoOption()
+    )
 
 
 def pair_of(argument: str, column: object, other: object, between: str) -> Pair:
     """Check the names of two different columns."""
-    names = column_name(column), column_name(other)
+    names = spec.column_name(column), spec.column_name(other)
     if names[0] is None or names[1] is None or names[0] == names[1]:
         raise InvalidArgument(
             f"{argument} must be the name of another column than the first, got "

@@ -26,37 +26,19 @@ from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import WIDEST, Lattice
-from modicum.mechanisms.additive import add_noise
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.staircase import add_to_one
+from modicum.mechanisms import additive, grids, staircase
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.statistics import person_radii, persons
 from modicum.statistics.bounds import Setting, find_centre
-from modicum.statistics.outside import (
-    LEAST_OF_SIZES,
-    NO_CENTRE,
-    TOO_LITTLE,
-    NoisyTerm,
-    Outside,
-)
-from modicum.statistics.person_radii import (
-    PeopleSchedule,
-    RatioParts,
-    clipped_size,
-    radius_again,
-    size_of_deviations,
-    strength_of_sizes,
-)
-from modicum.statistics.persons import SIZES
+from modicum.statistics.outside import LEAST_OF_SIZES, NO_CENTRE, TOO_LITTLE, NoisyTerm, Outside
 from modicum.statistics.split import SIZE_PARTS, ClusterOption
 from modicum.statistics.sum import SumErrorModel
 from modicum.status import Status
-from modicum.summaries.base import RecordRule
+from modicum.summaries import base, subsample, sums
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import Records, RecordSummary
-from modicum.summaries.sums import ClippedSum
 
 _COUNT = Fraction(1, 50)
 NO_SIZES = Status(
@@ -90,23 +72,25 @@ def mean_of_persons(
             "those who are far from all others; give max_rows to unit_of(), or leave it out"
         )
     split = BudgetSplit(event)
-    means = Setting(column, lattice, split, rule=RecordRule("mean"))
-    sizes = Setting(column, SIZES, split, rule=RecordRule("count", lattice=lattice))
-    grid = RadiusGrid.between(1, SIZES.last, SIZE_PARTS)
-    records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, grid.radii)))
+    means = Setting(column, lattice, split, rule=base.RecordRule("mean"))
+    sizes = Setting(column, persons.SIZES, split, rule=base.RecordRule("count", lattice=lattice))
+    grid = grids.RadiusGrid.between(1, persons.SIZES.last, SIZE_PARTS)
+    records, cells = yield from read_both(
+        means.ask(subsample.Records()), sizes.ask(Cells(0, grid.radii))
+    )
     n0, count_noise = yield from draw_count(split, cells.count, split.share(_COUNT))  # [people.3]
 
     totals = lattice_of_totals(lattice, wider)
-    schedule = PeopleSchedule.of(split, n0, totals.last, grid.log_width)
+    schedule = person_radii.PeopleSchedule.of(split, n0, totals.last, grid.log_width)
 
     def about(centre: int, _most: int) -> Setting:
         # A centre is no finer than its own grid, nor are deviations from it.
         finest = round(abs(centre) * Fraction(lattice.step) / Fraction(totals.step))
         on = replace(totals, floor=max(1, finest >> schedule.bits if schedule.bits else 1))
-        rule = RecordRule("sum", lattice=lattice, centre=centre)
+        rule = base.RecordRule("sum", lattice=lattice, centre=centre)
         return Setting(column, on, split, rule=rule)
 
-    parts = RatioParts(means, sizes, grid, about)
+    parts = person_radii.RatioParts(means, sizes, grid, about)
     counted = n0, NoisyTerm(count_noise, 1.0)
     return (yield from centred_ratio(parts, records, cells, schedule, counted))
 
@@ -119,10 +103,10 @@ def lattice_of_totals(lattice: Lattice, wider: int) -> Lattice:
 
 
 def centred_ratio(
-    parts: RatioParts,
-    records: RecordSummary,
+    parts: person_radii.RatioParts,
+    records: subsample.RecordSummary,
     cells: CellSummary,
-    schedule: PeopleSchedule,
+    schedule: person_radii.PeopleSchedule,
     counted: tuple[int, NoisyTerm],
 ) -> Steps[ScalarEstimate]:
     """[people.4] to [people.8] Estimate a ratio of sums, given the noisy number of records.
@@ -133,13 +117,13 @@ def centred_ratio(
     centre = yield from find_centre(  # [people.4]
         parts.means, records, n0, share=schedule.centre, bits=schedule.bits
     )
-    sizes = yield from clipped_size(parts, cells, schedule, n0)
+    sizes = yield from person_radii.clipped_size(parts, cells, schedule, n0)
     most = max(1, sizes.reach_of(0))
     together = parts.sizes.counts and schedule.rough > 0
     noisy = None if together else (yield from _sum_of_sizes(parts, schedule, most))  # [people.5]
     here = parts.about(centre, most)
     totals = here.lattice
-    outside = yield from size_of_deviations(here, schedule, n0, parts.records)
+    outside = yield from person_radii.size_of_deviations(here, schedule, n0, parts.records)
     reach = totals.last if outside is None else max(1, outside.reach_of(0))
 
     rough = None
@@ -156,7 +140,7 @@ def centred_ratio(
         centre = min(max(centre + round(shift), lattice.first), lattice.last)
         here = parts.about(centre, most)
         if outside is not None and _far(parts, rows, n0, moved, reach):
-            outside = yield from radius_again(here, schedule, n0, parts.records)
+            outside = yield from person_radii.radius_again(here, schedule, n0, parts.records)
             reach = totals.last if outside is None else max(1, outside.reach_of(0))
     total = yield from _total(here, reach, split.rest(), "total")  # [people.8]
     final = SumErrorModel(totals, -reach, reach, *total, *counted, outside)
@@ -165,7 +149,9 @@ def centred_ratio(
     return ScalarEstimate(error_model.value, error_model, status)
 
 
-def _far(parts: RatioParts, rows: SumErrorModel, n0: int, moved: Fraction, reach: int) -> bool:
+def _far(
+    parts: person_radii.RatioParts, rows: SumErrorModel, n0: int, moved: Fraction, reach: int
+) -> bool:
     """[people.15] Whether a centre moved typical records by a good part of the radius about it."""
     typical = parts.half[1] if parts.half else round(sum_of_sizes(rows) / max(n0, 1))
     return _FAR * typical * abs(moved) > reach
@@ -203,24 +189,26 @@ def steps_of(lattice: Lattice, totals: Lattice, rows: SumErrorModel) -> Fraction
 
 
 def _sum_of_sizes(
-    parts: RatioParts, schedule: PeopleSchedule, most: int
+    parts: person_radii.RatioParts, schedule: person_radii.PeopleSchedule, most: int
 ) -> Steps[tuple[int, NoisyTerm]]:
     """[people.5], [ratio.4] The sum of all sizes, clipped to one that few exceed."""
     sizes, split = parts.sizes, parts.sizes.split
     least = _least_size(parts, most)
-    clipped = yield from read(sizes.ask(ClippedSum(least, most)))
-    share = split.share(split.part_for(strength_of_sizes(parts, schedule, most), "noise"))
-    mechanism = split.spend(add_noise((clipped.total,), share, sensitivity=most))
+    clipped = yield from read(sizes.ask(sums.ClippedSum(least, most)))
+    share = split.share(
+        split.part_for(person_radii.strength_of_sizes(parts, schedule, most), "noise")
+    )
+    mechanism = split.spend(additive.add_noise((clipped.total,), share, sensitivity=most))
     (noisy,) = yield from draw(parts.sums, mechanism)
     return noisy, NoisyTerm(mechanism.noise[0], 1.0)
 
 
-def _least_size(parts: RatioParts, most: int) -> int:
+def _least_size(parts: person_radii.RatioParts, most: int) -> int:
     return -most if parts.sizes.lattice.first < 0 else 0
 
 
 def _both_sums(
-    parts: RatioParts, here: Setting, most: int, reach: int, part: Fraction
+    parts: person_radii.RatioParts, here: Setting, most: int, reach: int, part: Fraction
 ) -> Steps[tuple[tuple[int, NoisyTerm], int]]:
     """[people.7] The number of all rows, and a rough total that is worth following, in one draw.
 
@@ -230,10 +218,12 @@ def _both_sums(
     """
     split = here.split
     rows, clipped = yield from read_both(
-        parts.sizes.ask(ClippedSum(0, most)), here.ask(ClippedSum(-reach, reach))
+        parts.sizes.ask(sums.ClippedSum(0, most)), here.ask(sums.ClippedSum(-reach, reach))
     )
     pair = most * clipped.total + reach * rows.total, most * clipped.total - reach * rows.total
-    mechanism = split.spend(add_noise(pair, split.share(part), sensitivity=2 * reach * most))
+    mechanism = split.spend(
+        additive.add_noise(pair, split.share(part), sensitivity=2 * reach * most)
+    )
 
     def parted(drawn: tuple[int, ...]) -> tuple[int, int]:
         one, two = drawn
@@ -251,7 +241,7 @@ def _both_sums(
 
 
 def _about_sizes(
-    parts: RatioParts,
+    parts: person_radii.RatioParts,
     outside: Outside,
     drawn: tuple[int, NoisyTerm],
     counted: tuple[int, NoisyTerm],
@@ -265,8 +255,8 @@ def _about_sizes(
 
 def _total(here: Setting, reach: int, share: Share, label: str) -> Steps[tuple[int, NoisyTerm]]:
     """Draw the sum of the records, each clipped to ±reach, with noise."""
-    clipped = yield from read(here.ask(ClippedSum(-reach, reach)))
-    mechanism = here.split.spend(add_to_one(clipped.total, share, sensitivity=reach))
+    clipped = yield from read(here.ask(sums.ClippedSum(-reach, reach)))
+    mechanism = here.split.spend(staircase.add_to_one(clipped.total, share, sensitivity=reach))
     (noisy,) = yield from draw(label, mechanism, lambda drawn: here.lattice.words(drawn[0]))
     return noisy, NoisyTerm(mechanism.noise[0], 1.0)
 

@@ -13,21 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from modicum.mechanisms.additive import Noise
-from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms import additive, grids
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, read_both
-from modicum.statistics.bounds import (
-    ATOM,
-    Home,
-    Setting,
-    count_outside,
-    count_some,
-    find_home,
-    find_radius,
-    look_at_tail,
-)
-from modicum.statistics.far_group import count_twice, radius_for_group
+from modicum.statistics import bounds, far_group
 from modicum.statistics.outside import STEEP, Outside
 from modicum.statistics.split import (
     LEAST_FOR_COUNTS,
@@ -131,10 +120,10 @@ class RatioParts:
     ``half`` is about how many sizes exceed a released one, and this one, if that is known.
     """
 
-    means: Setting
-    sizes: Setting
-    grid: RadiusGrid
-    about: Callable[[int, int], Setting]
+    means: bounds.Setting
+    sizes: bounds.Setting
+    grid: grids.RadiusGrid
+    about: Callable[[int, int], bounds.Setting]
     records: str = "persons"
     sums: str = "rows"
     half: tuple[float, int] | None = None
@@ -168,7 +157,7 @@ def clipped_size(
         return outside.wider_for(strength_of_sizes(parts, schedule, outside.radii[0]))
 
     def drawn(on: Schedule, label: str) -> Steps[tuple[Outside, int]]:
-        return find_radius(
+        return bounds.find_radius(
             parts.sizes, cells, on, radii[-1], parts.half,
             least=radii[1], label=label, wider=wider,
         )  # fmt: skip
@@ -176,7 +165,7 @@ def clipped_size(
     outside, larger = yield from drawn(schedule.sizes, "sizes")
     if expected_records(split, n0) <= LEAST_FOR_COUNTS:
         return outside
-    outside = yield from count_outside(
+    outside = yield from bounds.count_outside(
         parts.sizes, outside, larger, n0, strength=_LARGE, label=f"{parts.records} of larger sizes"
     )
     if not outside.excess(0.05) or outside.counted is None:
@@ -193,18 +182,18 @@ def clipped_size(
 
 
 def size_of_deviations(
-    here: Setting, schedule: PeopleSchedule, n0: int, called: str
+    here: bounds.Setting, schedule: PeopleSchedule, n0: int, called: str
 ) -> Steps[Outside | None]:
     """[people.6] A size of a record's deviation; ``None`` if too few records have any."""
     split, radius = here.split, schedule.radius
     away, records = yield from _sizes_about(here)
-    home = Home(0, 0)
+    home = bounds.Home(0, 0)
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
-        home = yield from find_home(here, records, n0)
+        home = yield from bounds.find_home(here, records, n0)
         if not home.radius:
             counted = yield from _count_elsewhere(here, away, n0, called)
-            if counted[0] > ATOM * n0:
-                home = yield from find_home(here, records, n0, again=True)
+            if counted[0] > bounds.ATOM * n0:
+                home = yield from bounds.find_home(here, records, n0, again=True)
             else:  # most persons are at the centre: it is the others that have to speak
                 found = yield from _for_others(here, away, schedule.radius, counted, called)
                 if found is None:
@@ -213,15 +202,15 @@ def size_of_deviations(
     return (yield from _radius_beside(here, radius, home, away, records, n0, called))
 
 
-def _sizes_about(here: Setting) -> Steps[tuple[CellSummary, RecordSummary]]:
-    grid = RadiusGrid.between(here.lattice.floor, here.lattice.last, SIZE_PARTS)
+def _sizes_about(here: bounds.Setting) -> Steps[tuple[CellSummary, RecordSummary]]:
+    grid = grids.RadiusGrid.between(here.lattice.floor, here.lattice.last, SIZE_PARTS)
     return (yield from read_both(here.ask(Cells(0, grid.radii)), here.ask(Records(subsamples=2))))
 
 
 def _radius_beside(
-    here: Setting,
+    here: bounds.Setting,
     radius: Schedule,
-    home: Home,
+    home: bounds.Home,
     away: CellSummary,
     records: RecordSummary,
     n0: int,
@@ -234,26 +223,28 @@ def _radius_beside(
         seen = (home.part(n0), home.radius)
         radius = radius.outweighed(seen, split, lattice.floor, lattice.last)
         if radius.shape:
-            radius, shaped = yield from look_at_tail(here, records, radius, 0, n0)
+            radius, shaped = yield from bounds.look_at_tail(here, records, radius, 0, n0)
             seen = shaped or seen
 
     def wider(outside: Outside) -> float:
         return outside.wider(_LIGHT) if called == "persons" else outside.wider()
 
-    outside, elsewhere = yield from find_radius(
+    outside, elsewhere = yield from bounds.find_radius(
         here, away, radius, lattice.last, seen,
         least=lattice.floor, label=f"radius{again}", wider=wider,
     )  # fmt: skip
     if expected_records(split, n0) <= LEAST_FOR_COUNTS:
         return outside
-    looked = yield from count_twice(here, radius, outside, elsewhere, n0)
+    looked = yield from far_group.count_twice(here, radius, outside, elsewhere, n0)
     if not looked.group:
         return looked.outside
-    return (yield from radius_for_group(here, radius, looked, f"radius{again}, for others"))
+    return (
+        yield from far_group.radius_for_group(here, radius, looked, f"radius{again}, for others")
+    )
 
 
 def radius_again(
-    here: Setting, schedule: PeopleSchedule, n0: int, called: str
+    here: bounds.Setting, schedule: PeopleSchedule, n0: int, called: str
 ) -> Steps[Outside | None]:
     """[people.15] A radius of deviations from the moved centre; ``None``: there is no budget."""
     split, expected = here.split, expected_records(here.split, n0)
@@ -262,18 +253,18 @@ def radius_again(
     if expected <= LEAST_FOR_COUNTS or split.left < (needed + _LEAST_LEFT) * split.total:
         return None
     away, records = yield from _sizes_about(here)
-    home = yield from find_home(here, records, n0)
+    home = yield from bounds.find_home(here, records, n0)
     radius, again = schedule.radius, ", again"
     return (yield from _radius_beside(here, radius, home, away, records, n0, called, again))
 
 
 def _count_elsewhere(
-    here: Setting, away: CellSummary, n0: int, called: str
-) -> Steps[tuple[int, Noise]]:
+    here: bounds.Setting, away: CellSummary, n0: int, called: str
+) -> Steps[tuple[int, additive.Noise]]:
     """[people.6] A noisy number of records that are not at the centre."""
     least = _LEAST if called == "persons" else _SURER
     strength = max(least, 30 / expected_records(here.split, n0))
-    return (yield from count_some(here, _elsewhere(away), strength, f"{called} elsewhere"))
+    return (yield from bounds.count_some(here, _elsewhere(away), strength, f"{called} elsewhere"))
 
 
 def _elsewhere(away: CellSummary) -> int:
@@ -281,7 +272,11 @@ def _elsewhere(away: CellSummary) -> int:
 
 
 def _for_others(
-    here: Setting, away: CellSummary, radius: Schedule, counted: tuple[int, Noise], called: str
+    here: bounds.Setting,
+    away: CellSummary,
+    radius: Schedule,
+    counted: tuple[int, additive.Noise],
+    called: str,
 ) -> Steps[Schedule | None]:
     """[people.6] A radius for the records not at the centre; ``None``: they are too few.
 
@@ -291,7 +286,7 @@ def _for_others(
     adapted = _adapted(here, radius, found if persons else found - noise.variance**0.5)
     clear = found > _CLEAR * noise.variance**0.5
     if adapted is None and not clear:
-        found, noise = yield from count_some(
+        found, noise = yield from bounds.count_some(
             here, _elsewhere(away), _AGAIN, f"{called} elsewhere, again"
         )
         clear = found > _CLEAR * noise.variance**0.5
@@ -302,7 +297,7 @@ def _for_others(
 
 
 def _adapted(
-    here: Setting, radius: Schedule, others: float, most: float = _MOST_FOR_RADIUS
+    here: bounds.Setting, radius: Schedule, others: float, most: float = _MOST_FOR_RADIUS
 ) -> Schedule | None:
     """Return a schedule whose radius so many records outweigh, if the budget has one."""
     split = here.split

@@ -20,19 +20,17 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
-from modicum.errors import InvalidArgument
+from modicum import errors, release
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
+from modicum.mechanisms import grids, selection
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.split import BudgetSplit
-from modicum.release import Estimate, Record
 from modicum.runtime.steps import Steps, draw, draw_count, read, reading
 from modicum.status import OK, Status
 from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.cells import Cells
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=release.Record)
 
 SIZES = Lattice(0.0, 2.0**24, 1.0)
 """The lattice of numbers of rows."""
@@ -59,15 +57,17 @@ TOO_FEW = Status(
 )
 
 
-def in_values(begin: Callable[[Event], Steps[Estimate[R]]], event: Event) -> Steps[Estimate[R]]:
+def in_values(
+    begin: Callable[[Event], Steps[release.Estimate[R]]], event: Event
+) -> Steps[release.Estimate[R]]:
     """Begin an estimator of persons, whose range is found from the mean of each person's values."""
     rule = RecordRule("mean")
     return reading(lambda ask: ask if ask.rule else replace(ask, rule=rule), begin(event))
 
 
 def in_found_limit(
-    begin: Callable[[Event], Steps[Estimate[R]]], event: Event
-) -> Steps[Estimate[R]]:
+    begin: Callable[[Event], Steps[release.Estimate[R]]], event: Event
+) -> Steps[release.Estimate[R]]:
     """Find how many rows of a person may count, and begin an estimator of so many of each."""
     split = BudgetSplit(event)
     # The most rows for which the estimator does not refuse what it may get of the budget: if none,
@@ -101,7 +101,7 @@ def _affordable(fits: Callable[[int], None], most: int) -> int:
     for octaves in range(most, -1, -1):
         try:
             fits(1 << octaves)
-        except InvalidArgument:
+        except errors.InvalidArgument:
             if not octaves:
                 raise
         else:
@@ -130,7 +130,7 @@ def _find_limit(
     With r(m) rows of at most m a person, a row is worth r(m)/m of them when a person counts with m,
     and the persons beyond m alone are so many. That suffices for most statistics from 500/ε on.
     """
-    grid = RadiusGrid.between(1, 1 << octaves)
+    grid = grids.RadiusGrid.between(1, 1 << octaves)
     limits = grid.radii[1:]  # every person has a row
     rule = RecordRule("count" if what == "rows" else "groups")
     sizes = yield from read(Read(None, SIZES, Cells(0, limits), rule=rule))
@@ -145,8 +145,8 @@ def _find_limit(
     share = split.share(split.part_for(strength, "range"))
     # Those that may be beyond it anyway do not count: a person more still adds 0 or 1.
     beyond = tuple(max(number - target, 0) for number in sizes.above_many(limits))
-    grid = RadiusGrid(limits, grid.indices[1:])
-    mechanism = split.spend(RadiusDraw.of((beyond,), grid, share, tilt=_TILT))
+    grid = grids.RadiusGrid(limits, grid.indices[1:])
+    mechanism = split.spend(selection.RadiusDraw.of((beyond,), grid, share, tilt=_TILT))
 
     def words(drawn: tuple[int, ...]) -> str:
         return f"hardly more than {target:,} persons have more than {limits[drawn[0]]:,} {what}"

@@ -35,20 +35,17 @@ from typing import Any
 import numpy as np
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms import additive, scores
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.scores import LossScore
 from modicum.papers.kulesza2023 import mean_between
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read
+from modicum.statistics import pooled_law, search, tail_index
 from modicum.statistics.bounds import Bounds, Setting, combined
 from modicum.statistics.outside import BEYOND, Counted, NoisyTerm
-from modicum.statistics.pooled_law import TIMES, PooledErrorModel, poisson
-from modicum.statistics.search import locate_data
 from modicum.statistics.split import expected_records
-from modicum.statistics.tail_index import upper_quantile
 from modicum.status import OK, Status
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.sums import Count
@@ -189,7 +186,7 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     if expected < _FEWEST or expected / groups >= _LARGE:
         return nothing
     apart = Setting(column, lattice, BudgetSplit(event.part(_SEARCH[expected >= _MANY])))
-    *_, place = yield from locate_data(apart, shape=True, filled=False)  # [pooled.2]
+    *_, place = yield from search.locate_data(apart, shape=True, filled=False)  # [pooled.2]
     split.left -= apart.split.total - apart.split.left
     if place.bounds is None or place.centre is None:
         return nothing
@@ -269,7 +266,7 @@ def _draw_end(
     expected = expected_records(split, n0)
     most_of_all = min(_MOST[1], max(_MOST[0], _MOST_FOR / expected))
     strength = min(most_of_all, max(_LEAST, _SHARP * size / expected))
-    score = LossScore(np.array(losses, dtype=np.int64), (most >> shift) + 1, 1)
+    score = scores.LossScore(np.array(losses, dtype=np.int64), (most >> shift) + 1, 1)
     share = split.share(split.part_for(strength, "range"))
     mechanism = split.spend(Exponential(score, *share.ranged))
 
@@ -286,7 +283,7 @@ def _count_cells(here: Setting, pool: Pool, n0: int) -> Steps[Pool]:
     most = _CELLS_FOR / expected_records(here.split, n0)
     strength = max(_LEAST_CELLS, min(_CELLS, most))
     share = here.split.share(here.split.part_for(strength, "noise"))
-    mechanism = here.split.spend(add_noise(pool.cell_counts(cells), share, sensitivity=1))
+    mechanism = here.split.spend(additive.add_noise(pool.cell_counts(cells), share, sensitivity=1))
     drawn = yield from draw("records between the bounds", mechanism)
     return replace(pool, counts=drawn, noise=NoisyTerm(mechanism.noise[0], 1.0))
 
@@ -311,7 +308,7 @@ def mean_in_pool(column: str | None, pool: Pool, event: Event, alone: Alone) -> 
     ends, total = _between(pool.lattice, lo, hi), cells.clipped_sum(lo, hi)
     inside = yield from mean_between(here, ends, total, cells.count)  # [pooled.7]
     sides = pool.beyond(place)
-    error_model = PooledErrorModel(pool.lattice, inside, pool.centre, *sides, *pool.tail)
+    error_model = pooled_law.PooledErrorModel(pool.lattice, inside, pool.centre, *sides, *pool.tail)
     status = error_model.status if pool.status.ok else pool.status
     return ScalarEstimate(error_model.value, error_model, status)
 
@@ -369,7 +366,7 @@ def _is_unlike(
         numbers = (beyond, first - cells.below(lo), *within, last - cells.above(hi))
     strength = max(_ONCE[concentrated], _ALIKE / expected if len(numbers) > 1 else 0.0)
     share = split.share(split.part_for(strength, "noise"))
-    mechanism = split.spend(add_noise(numbers, share, sensitivity=1))
+    mechanism = split.spend(additive.add_noise(numbers, share, sensitivity=1))
     label = "records beyond the bounds" + ", and in cells" * (len(numbers) > 1)
     outside, *others = yield from draw(label, mechanism)
     if others:
@@ -394,5 +391,7 @@ def _too_many(
 
     A group that is like the others has so many with a probability of at most alpha.
     """
-    usual = upper_quantile(*poisson(TIMES * n0 * pool.share_beyond(place)), alpha / 2)
+    usual = tail_index.upper_quantile(
+        *pooled_law.poisson(pooled_law.TIMES * n0 * pool.share_beyond(place)), alpha / 2
+    )
     return outside - noise.bound(alpha) > usual

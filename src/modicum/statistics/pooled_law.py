@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.papers.kulesza2023 import BoundedErrorModel
 from modicum.release import Interval
-from modicum.statistics.error_law import DiscretePart, Reach
-from modicum.statistics.outside import tail_status
-from modicum.statistics.tail_index import USUAL, assumed_index
+from modicum.statistics import error_law, outside, tail_index
 from modicum.status import Status, bounds_in_steps
 
 Floats = NDArray[np.float64]
@@ -145,11 +143,11 @@ class PooledErrorModel:
         lower, upper = self.inside.ends(0.05)
         if _USELESS * (upper - lower) >= width:
             return FEW
-        return tail_status(self.least, self.typical, self.tail_index(0.95), 1)
+        return outside.tail_status(self.least, self.typical, self.tail_index(0.95), 1)
 
     def tail_index(self, level: float) -> float:
         """The index of all groups, as far as it can be told: that of one group cannot."""
-        return min(assumed_index(self.least, self.typical, 1), USUAL)
+        return min(tail_index.assumed_index(self.least, self.typical, 1), tail_index.USUAL)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         alpha, value = 1 - level, float(self.value)
@@ -176,9 +174,9 @@ class PooledErrorModel:
                 size, far = (far + abs(beyond - end)) / 2, float(abs(beyond - end))
             if size > 0:
                 numbers, masses = poisson(TIMES * self.count * share)
-                parts.append(DiscretePart(numbers * size, masses))
+                parts.append(error_law.DiscretePart(numbers * size, masses))
         # A mean of records exceeds an end by what the furthest of them does, at most.
-        taken = min(Reach(tuple(parts)).bound(alpha) / self.count, far) if parts else 0.0
+        taken = min(error_law.Reach(tuple(parts)).bound(alpha) / self.count, far) if parts else 0.0
         return taken * self.lattice.step
 
     @property

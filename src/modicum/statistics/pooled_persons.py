@@ -41,18 +41,9 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Reads, Steps, draw, draw_count, read, read_both
-from modicum.statistics.bounds import Setting
-from modicum.statistics.error_law import Reach, noise_parts
+from modicum.statistics import bounds, error_law, outside, person_mean, shrinkage
 from modicum.statistics.norms import WEIGHTS, Norms, persons_beyond
-from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.person_mean import (
-    RatioErrorModel,
-    lattice_of_totals,
-    mean_of_persons,
-    sum_of_sizes,
-)
 from modicum.statistics.pooled_law import FEW, ONE_VALUE, TIMES, Floats
-from modicum.statistics.shrinkage import in_common, weights_of_own
 from modicum.statistics.split import SIZE_PARTS, ClusterOption
 from modicum.status import OK, USABLE, Status, bounds_in_steps
 from modicum.summaries.base import Across, Read, RecordRule
@@ -123,21 +114,21 @@ def find_person_pool(
 ) -> Steps[PersonPool]:
     """[pooled.11], [pooled.12] Find a centre and limits for so many groups of persons."""
     split = BudgetSplit(event)
-    here = Setting(column, lattice, split, rule=RecordRule("mean"))
+    here = bounds.Setting(column, lattice, split, rule=RecordRule("mean"))
     counted = yield from read(here.ask(Count()))
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, counted.count, share, "persons")  # [pooled.11]
     needed = (_PERSONS / max(n0 * float(split.scale), 1.0)) ** split.power
     part = Fraction(round(1024 * min(max(_WHOLE[0], needed), _WHOLE[1])), 1024)
-    whole = yield from mean_of_persons(
+    whole = yield from person_mean.mean_of_persons(
         wider, column, lattice, event.part(part), ClusterOption("clip")
     )
     split.left -= split.total * part
     model = whole.error_model
-    assert isinstance(model, RatioErrorModel)
+    assert isinstance(model, person_mean.RatioErrorModel)
     centre = min(max(round(model.value / Fraction(lattice.step)), lattice.first), lattice.last)
 
-    totals = lattice_of_totals(lattice, wider)
+    totals = person_mean.lattice_of_totals(lattice, wider)
     across = Across(split.power)
     numbers = RecordRule("count", lattice=lattice, across=across)
     deviations = RecordRule("sum", lattice=lattice, centre=centre, across=across)
@@ -156,7 +147,9 @@ def find_person_pool(
     rows = yield from Norms(split, sizes, grids[0], WEIGHTS).limit(beyond, "most rows")
     most = yield from Norms(split, away, grids[1], totals).limit(beyond, "most deviations")
     least = max(2, round(abs(centre) * scale) >> _FINEST)
-    noise = math.sqrt(model.total.noise.variance) * totals.step / sum_of_sizes(model.rows)
+    noise = (
+        math.sqrt(model.total.noise.variance) * totals.step / person_mean.sum_of_sizes(model.rows)
+    )
     known = float(model.value), noise
     return PersonPool(lattice, whole.status, centre, totals, least, rows, most, split.power, known)
 
@@ -177,7 +170,10 @@ def mean_in_person_pool(
     rows, away = yield from draw("rows", mechanism, words)
     final = split.spend(add_noise((deviations.total,), split.rest(), sensitivity=pool.most))
     (total,) = yield from draw("total", final, lambda drawn: pool.totals.words(drawn[0]))
-    noise, rows_noise = NoisyTerm(final.noise[0], 1.0), NoisyTerm(mechanism.noise[0], 1.0)
+    noise, rows_noise = (
+        outside.NoisyTerm(final.noise[0], 1.0),
+        outside.NoisyTerm(mechanism.noise[0], 1.0),
+    )
     error_model = PersonGroupErrorModel(
         pool.lattice, pool.totals, pool.centre, (pool.rows, pool.most), rows, total, rows_noise,
         noise, pool.whole, away,
@@ -207,9 +203,9 @@ def shrunk_persons(pool: PersonPool, estimates: Sequence[Any]) -> list[Any]:
     if len(clear) >= _FEWEST:
         values = np.array([model.unshrunk for model in clear])
         deviations = np.array([model.deviation for model in clear])
-        towards, common = in_common(values, deviations, np.zeros(len(clear)))
+        towards, common = shrinkage.in_common(values, deviations, np.zeros(len(clear)))
         noises = np.array([model.own_noise for model in models])
-        weights = weights_of_own(common, noises)
+        weights = shrinkage.weights_of_own(common, noises)
     moved, usual = [], _usual(models)
     for estimate, model, weight in zip(estimates, models, weights.tolist(), strict=True):
         known = replace(
@@ -233,7 +229,10 @@ def _reaches(noise: Noise, of_rows: Noise, alpha: float) -> tuple[Floats, Floats
     """Quotients x, and what the one noise less x times the other exceeds alpha / 2 of the time."""
     unit = math.sqrt(noise.variance / of_rows.variance)
     x = unit * np.concatenate([[0.0], 2.0 ** (np.arange(4 * -_OCTAVES[0], 4 * _OCTAVES[1]) / 4)])
-    sums = (Reach(noise_parts(((noise, 1.0), (of_rows, each)))) for each in x.tolist())
+    sums = (
+        error_law.Reach(error_law.noise_parts(((noise, 1.0), (of_rows, each))))
+        for each in x.tolist()
+    )
     reach = np.array([each.bound(alpha / 2) for each in sums])
     return np.concatenate([-x[:0:-1], x]), np.concatenate([reach[:0:-1], reach])
 
@@ -279,8 +278,8 @@ class PersonGroupErrorModel:
     limits: tuple[int, int]
     rows: int
     total: int
-    rows_noise: NoisyTerm
-    noise: NoisyTerm
+    rows_noise: outside.NoisyTerm
+    noise: outside.NoisyTerm
     whole: tuple[float, float]
     far: int = 0
     usual: float = 1.0

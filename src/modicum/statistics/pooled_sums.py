@@ -35,10 +35,8 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read
+from modicum.statistics import outside, person_radii, pooled_law
 from modicum.statistics.norms import WEIGHTS, Norms, persons_beyond
-from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.person_radii import MORE
-from modicum.statistics.pooled_law import TIMES
 from modicum.statistics.split import SIZE_PARTS
 from modicum.status import OK, USABLE, Status, bounds_in_steps
 from modicum.summaries.base import Across, Read, RecordRule
@@ -116,7 +114,7 @@ def find_sums(
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, cells.count, share, "persons")
     target = persons_beyond(split, n0, _BEYOND[split.power] * groups)
-    times = MORE if split.concentrated else 1.0
+    times = person_radii.MORE if split.concentrated else 1.0
     norms = Norms(split, cells, grid, sizes, times)
     norms = replace(norms, grid=(yield from norms.nearer(n0, target)))
     most = yield from norms.limit(target, f"most of a {kind}")
@@ -142,7 +140,7 @@ def sum_in_pool(
     found = yield from read(pool.ask(column))
     mechanism = split.spend(add_noise((found.total,), split.rest(), sensitivity=pool.most))
     (noisy,) = yield from draw("total", mechanism, lambda drawn: pool.on.words(drawn[0]))
-    noise = NoisyTerm(mechanism.noise[0], 1.0)
+    noise = outside.NoisyTerm(mechanism.noise[0], 1.0)
     counts = pool.kind == "count"
     rounded = 1 if counts else max(pool.persons, 1)
     error_model = GroupSumErrorModel(pool.on, pool.most, noisy, noise, rounded, counts=counts)
@@ -196,7 +194,7 @@ class GroupSumErrorModel:
     lattice: Lattice
     most: int
     noisy: int
-    noise: NoisyTerm
+    noise: outside.NoisyTerm
     rounded: int
     lost: tuple[float, float] | None = None
     raised: float = 1.0
@@ -259,7 +257,7 @@ class GroupSumErrorModel:
         reach, off = self.noise.bound(1 - level) + self.rounded, 0.0
         if lost is not None:  # [pooled.18]
             share, size = lost
-            off = TIMES * share * max(abs(self.noisy), size)
+            off = pooled_law.TIMES * share * max(abs(self.noisy), size)
         lower, upper = self.noisy - reach, self.noisy + reach
         if self.lattice.lo >= 0:
             lower, upper = max(lower, 0.0), max(upper, 0.0) + off
@@ -273,7 +271,8 @@ class GroupSumErrorModel:
     @property
     def condition(self) -> str:
         return (
-            f"assumes that the limit on persons takes off a group at most {TIMES} times the part "
+            f"assumes that the limit on persons takes off a group at most {pooled_law.TIMES} times "
+            "the part "
             "that it takes off all"
         )
 
@@ -286,7 +285,8 @@ class GroupSumErrorModel:
             return f"interval(tail=None) is for the weighted sum: {about}; it covers all noise."
         return (
             f"interval() covers all noise, and what the limit does: {about}. It assumes that this "
-            f"takes off a group at most {TIMES} times the part that it takes off all groups, which "
+            f"takes off a group at most {pooled_law.TIMES} times the part that it takes off all "
+            "groups, which "
             "is known from releases. No released number of this group can check that."
         )
 

@@ -16,30 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from modicum.array_release import Floats
+from modicum.mechanisms import grids, selection
 from modicum.mechanisms.additive import Additive, add_noise
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.moments import PLAIN, Moments, noisy_products, power_law, row_sizes
 from modicum.statistics.standardised import Flags, StandardisedColumns, noise_quantile
-from modicum.summaries.gradients import (
-    LARGEST,
-    LONGEST,
-    PARTS,
-    WHOLE,
-    Along,
-    ProductSums,
-    ProductTotals,
-    SizeCounts,
-)
-from modicum.summaries.second_moments import (
-    FIT_BITS,
-    Norm,
-    RowNorm,
-    RowNormCounts,
-    Weights,
-)
+from modicum.summaries import gradients
+from modicum.summaries.second_moments import FIT_BITS, Norm, RowNorm, RowNormCounts, Weights
 
 _ROUGH_SIZE, _SIZE = Fraction(1, 50), Fraction(1, 25)
 _NARROWEST = 2.0**-5  # half-widths: a direction with less spread is taken at this
@@ -58,7 +42,7 @@ def rough_moments(scaled: StandardisedColumns, share: Fraction) -> Steps[Moments
     row_norm = RowNorm(scaled.state.norm, PLAIN)
     bounds = row_sizes(row_norm, scaled.width + 1)
     counts = yield from read(scaled.ask(RowNormCounts(scaled.scaling, row_norm, bounds)))
-    grid = RadiusGrid(bounds[::-1], tuple(range(len(bounds))))
+    grid = grids.RadiusGrid(bounds[::-1], tuple(range(len(bounds))))
     prior = tilt(many_products(scaled.width) / 2, 2)
     place = yield from drawn(
         scaled.split, counts.beyond[::-1], grid, prior, _ROUGH_SIZE, "size of the rows"
@@ -95,7 +79,7 @@ def directions(moments: Moments, kept: Flags, penalty: float) -> tuple[tuple[int
 
 def units(numbers: Floats) -> tuple[int, ...]:
     """Round to multiples of 2^-12."""
-    found = np.clip(np.rint(np.ldexp(numbers, FIT_BITS)), -LARGEST, LARGEST)
+    found = np.clip(np.rint(np.ldexp(numbers, FIT_BITS)), -gradients.LARGEST, gradients.LARGEST)
     return tuple(found.astype(np.int64).tolist())
 
 
@@ -161,9 +145,9 @@ class ProductSize(NamedTuple):
     bound: int
     most: int
 
-    def sums(self, view: Along) -> ProductSums:
+    def sums(self, view: gradients.Along) -> gradients.ProductSums:
         """Return the reduction of rows that are shrunk so."""
-        return ProductSums(view, self.row_norm, self.bound, self.most)
+        return gradients.ProductSums(view, self.row_norm, self.bound, self.most)
 
     def shortest(self, width: int) -> float:
         """Bound the squared length of rows that are shrunk from below.
@@ -171,22 +155,24 @@ class ProductSize(NamedTuple):
         The L1 size of v is (|v|₁² + |v|²) / 2, and |v|₁² is at most the number of coordinates times
         |v|². The square of the L2 size is half of |v|⁴ and the fourth powers, at most |v|⁴.
         """
-        size = self.bound / WHOLE**2
+        size = self.bound / gradients.WHOLE**2
         shortest = 2 * size / (width + 1) if self.row_norm.norm == "l1" else size
-        return min(shortest, float(LONGEST**2), float(self.most))
+        return min(shortest, float(gradients.LONGEST**2), float(self.most))
 
 
 def typical_size(norm: Norm, width: int) -> float:
     """Size of a vector of ones."""
-    return (width * (width + 1) / 2) ** (1 if norm == "l1" else 1 / 2) * WHOLE**2
+    return (width * (width + 1) / 2) ** (1 if norm == "l1" else 1 / 2) * gradients.WHOLE**2
 
 
-def product_size(scaled: StandardisedColumns, view: Along, many: float) -> Steps[ProductSize]:
+def product_size(
+    scaled: StandardisedColumns, view: gradients.Along, many: float
+) -> Steps[ProductSize]:
     """Draw the size to which rows are shrunk along the directions; ``many`` is its prior power."""
     width, norm = len(view.directions) + 1, scaled.state.norm
     row_norm = RowNorm(norm, _EQUAL)
     grid = radius_grid(typical_size(norm, width), _SIZES)
-    counts = yield from read(scaled.ask(SizeCounts(view, row_norm, grid.radii)))
+    counts = yield from read(scaled.ask(gradients.SizeCounts(view, row_norm, grid.radii)))
     place = yield from drawn(
         scaled.split,
         counts.totals,
@@ -199,12 +185,12 @@ def product_size(scaled: StandardisedColumns, view: Along, many: float) -> Steps
     # About the square of the length of a row of this size; (sum of |v|)² is about twice its L1
     # size, and d times the sum of the squares.
     square = 2 * bound / width if norm == "l1" else math.sqrt(2) * bound
-    return ProductSize(row_norm, bound, math.ceil(square / WHOLE**2))
+    return ProductSize(row_norm, bound, math.ceil(square / gradients.WHOLE**2))
 
 
 def products_along(
     split: BudgetSplit,
-    found: ProductTotals,
+    found: gradients.ProductTotals,
     size: ProductSize,
     counting: Fraction,
     part: Fraction | None = None,
@@ -214,7 +200,9 @@ def products_along(
     ``part`` is that of products of what is left; without it they have all.
     """
     counted = split.spend(
-        add_noise((found.lost_size,), split.share(counting), sensitivity=PARTS * size.most)
+        add_noise(
+            (found.lost_size,), split.share(counting), sensitivity=gradients.PARTS * size.most
+        )
     )  # [regression.7]
     (lost,) = yield from draw("lost by products", counted)
     share = split.rest() if part is None else part_of_rest(split, part)
@@ -227,22 +215,22 @@ def products_along(
 def drawn(
     split: BudgetSplit,
     beyond: tuple[int, ...],
-    grid: RadiusGrid,
+    grid: grids.RadiusGrid,
     prior: Fraction,
     share: Fraction,
     label: str,
 ) -> Steps[int]:
     """Draw the place of a radius, by the rows beyond each; a larger one is less likely before."""
-    law = split.spend(RadiusDraw.of((beyond,), grid, split.share(share), tilt=prior))
+    law = split.spend(selection.RadiusDraw.of((beyond,), grid, split.share(share), tilt=prior))
     (place,) = yield from draw(label, law)
     return place
 
 
-def radius_grid(typical: float, octaves: tuple[int, int]) -> RadiusGrid:
+def radius_grid(typical: float, octaves: tuple[int, int]) -> grids.RadiusGrid:
     """Radii from so many octaves about a typical one up to so many, four in each."""
     places = range(octaves[0] * _FINE, octaves[1] * _FINE + 1)
     radii = (max(round(typical * 2.0 ** (place / _FINE)), 1) for place in places)
-    return RadiusGrid(tuple(radii), tuple(range(len(places))))
+    return grids.RadiusGrid(tuple(radii), tuple(range(len(places))))
 
 
 def tilt(power: float, per_octave: int = _FINE) -> Fraction:
@@ -285,13 +273,13 @@ class Products:
         """All of them."""
         width = (math.isqrt(8 * len(self.sums) + 1) - 1) // 2
         found = np.zeros((width, width))
-        found[np.triu_indices(width)] = [each / WHOLE**2 for each in self.sums]
+        found[np.triu_indices(width)] = [each / gradients.WHOLE**2 for each in self.sums]
         return found + np.triu(found, 1).T
 
     @property
     def noise(self) -> float:
         """Standard deviation of an entry."""
-        return self.deviation / WHOLE**2
+        return self.deviation / gradients.WHOLE**2
 
     def turned(self, turn: Floats) -> Products:
         """[regression.13] Products of fewer coordinates, which follow from these."""
@@ -301,7 +289,7 @@ class Products:
         scale = largest * math.sqrt(len(self.matrix) / len(found))
         return replace(
             self,
-            sums=tuple(map(round, (upper * WHOLE**2).tolist())),
+            sums=tuple(map(round, (upper * gradients.WHOLE**2).tolist())),
             deviation=self.deviation * scale,
             lost=math.ceil(self.lost * largest),
             lost_deviation=self.lost_deviation * largest,
@@ -310,11 +298,11 @@ class Products:
     def counted(self, chance: float) -> float:
         """Bound what was lost as far as it counts, but for a chance."""
         slack = noise_quantile(self.norm, chance) * self.lost_deviation
-        return (max(self.lost, 0) + slack) / PARTS
+        return (max(self.lost, 0) + slack) / gradients.PARTS
 
     def missing_law(self, tail: float | None, least: float) -> tuple[float, float]:
         """What they lack by the noisy number, and its noise, as shares of the least eigenvalue."""
-        factor = 0.0 if tail is None else power_law(tail) / PARTS / least
+        factor = 0.0 if tail is None else power_law(tail) / gradients.PARTS / least
         return max(self.lost, 0) * factor, self.lost_deviation * factor
 
     def missing(self, tail: float | None, chance: float) -> float:

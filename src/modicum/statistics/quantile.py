@@ -22,35 +22,22 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms import quantile_tree, scores
 from modicum.mechanisms.exponential import Exponential, OctavePrior
-from modicum.mechanisms.quantile_tree import NEGLIGIBLE
-from modicum.mechanisms.scores import RankScore
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics import spec
-from modicum.statistics.bounds import Setting, find_centre
-from modicum.statistics.drawn_interval import (
-    COUNT_SHARE,
-    INTERVAL_SHARE,
-    POINT_SHARE,
-    DrawnEnds,
-    distances,
-    distances_near,
-)
+from modicum.statistics import bounds, drawn_interval, spec, texts
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.population import SAMPLE_ROOM, sample_shift
 from modicum.statistics.split import Schedule, mean_schedule
-from modicum.statistics.texts import documented
 from modicum.status import Status, at_an_end
-from modicum.summaries.base import Integers, Read
-from modicum.summaries.order_statistics import RankWindow, WindowSummary
-from modicum.summaries.subsample import Records
+from modicum.summaries import base, order_statistics, subsample
 
-END_SHARE = INTERVAL_SHARE / 2
+END_SHARE = drawn_interval.INTERVAL_SHARE / 2
 OUTER = Fraction(1, 50)  # beyond such a quantile values may be far
 SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a centre may be of use
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
@@ -72,7 +59,7 @@ NO_END = Status(
 )
 
 
-@documented
+@texts.documented
 def quantile(
     column: str | None = None,
     *,
@@ -128,7 +115,7 @@ def quantile(
     return QUANTILE.query(spec.column_name(column), lattice, cost, options)
 
 
-@documented
+@texts.documented
 def median(
     column: str | None = None,
     *,
@@ -251,7 +238,7 @@ class RankPlan:
         no end is drawn.
         """
         rate = float(self.split.share(self.part * END_SHARE).range) / (2 * float(max(q, 1 - q)))
-        ends = math.log(len(distances(self.lattice.width).radii))
+        ends = math.log(len(drawn_interval.distances(self.lattice.width).radii))
         shift = sample_shift(q, most, rate, ends, 0.45 * self.alpha)
         if shift > self.shift + self.room:
             return replace(self, shift=0)
@@ -283,20 +270,28 @@ class RankPlan:
         """
         unit = 2 * float(max(q, 1 - q))
         points = math.log(lattice.width + 1)
-        share = part * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
-        cap = math.ceil((points + NEGLIGIBLE) * unit / float(split.share(share).range))
+        share = part * (
+            drawn_interval.POINT_SHARE if level is not None else 1 - drawn_interval.COUNT_SHARE
+        )
+        cap = math.ceil(
+            (points + quantile_tree.NEGLIGIBLE) * unit / float(split.share(share).range)
+        )
         far_cap = cap
         if min(q, 1 - q) < SELDOM:
             least = float(split.share(share - part * MOST_CENTRE).range)
-            nats = points + NEGLIGIBLE + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
+            nats = (
+                points
+                + quantile_tree.NEGLIGIBLE
+                + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
+            )
             far_cap = math.ceil(nats * unit / least)
         plan = cls(lattice, split, part, cap, far_cap)
         if level is not None:
             alpha, rank = 1 - level, unit / float(split.share(part * END_SHARE).range)
-            ends = math.log(len(distances(lattice.width).radii))
+            ends = math.log(len(drawn_interval.distances(lattice.width).radii))
             plan = replace(
                 plan,
-                end_cap=math.ceil((ends + NEGLIGIBLE) * rank),
+                end_cap=math.ceil((ends + quantile_tree.NEGLIGIBLE) * rank),
                 shift=_shift(ends, alpha, rank),
                 give_up=math.ceil(GIVE_UP * rank),
                 alpha=alpha,
@@ -310,10 +305,10 @@ class RankPlan:
         return plan
 
     def mechanism(
-        self, window: WindowSummary, share: Share, prior: OctavePrior | None = None
-    ) -> Exponential[RankScore]:
+        self, window: order_statistics.WindowSummary, share: Share, prior: OctavePrior | None = None
+    ) -> Exponential[scores.RankScore]:
         """The mechanism of the quantile: all lattice points of the range, by rank."""
-        score = RankScore(
+        score = scores.RankScore(
             window.values,
             window.below,
             window.count,
@@ -329,7 +324,7 @@ class RankPlan:
 
     def draw_ends(
         self,
-        window: WindowSummary,
+        window: order_statistics.WindowSummary,
         point: int,
         *,
         least: float,
@@ -364,7 +359,7 @@ class RankPlan:
 
     def _upper_end(
         self,
-        window: WindowSummary,
+        window: order_statistics.WindowSummary,
         point: int,
         least: float,
         share: Share,
@@ -375,15 +370,15 @@ class RankPlan:
     ) -> Steps[int]:
         """[quantile.4] The least end point + r with about q n + shift records up to it, or more."""
         furthest = self.lattice.last if sign > 0 else -self.lattice.first
-        radii, shift = distances(furthest - point).radii, self.shift
+        radii, shift = drawn_interval.distances(furthest - point).radii, self.shift
         if scale and not self.room:
-            radii = distances_near(scale, max(furthest - point, 1))
+            radii = drawn_interval.distances_near(scale, max(furthest - point, 1))
             rank = 2 * float(max(window.q, 1 - window.q)) / float(share.range)
             shift = min(shift, _shift(math.log(len(radii)), self.alpha, rank))
         # A record is moved up to the next end: a public map, record by record.
         numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
         enough = float(1 - window.q) * least >= shift
-        score = RankScore(
+        score = scores.RankScore(
             numbers,
             window.below,
             window.count,
@@ -411,7 +406,7 @@ def _shift(ends: float, alpha: float, rank: float) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileErrorModel(DrawnEnds):
+class QuantileErrorModel(drawn_interval.DrawnEnds):
     """A point near rank q n, and ends beyond it.
 
     With probability 95 %, q n is no further than ``rank_bound`` from the ranks of the point, if
@@ -466,25 +461,29 @@ def rank_quantile(
     q, level, split = options.q, options.level, BudgetSplit(event)
     rare = min(q, 1 - q)
     plan = RankPlan.of(lattice, split, q, level, population=options.population)
-    asked = Read(column, lattice, RankWindow(q, plan.reach))
+    asked = base.Read(column, lattice, order_statistics.RankWindow(q, plan.reach))
     records = None
     if rare < SELDOM:
-        window, records = yield from read_both(asked, Read(column, lattice, Records()))
+        window, records = yield from read_both(
+            asked, base.Read(column, lattice, subsample.Records())
+        )
     else:
         window = yield from read(asked)
 
     # [quantile.1]
-    count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))
+    count, spread = yield from draw_count(
+        split, window.count, split.share(drawn_interval.COUNT_SHARE)
+    )
     noise = NoisyTerm(spread, 1.0)
     if options.population:
         plan = plan.for_sample(q, max(count + noise.bound(0.1 * plan.alpha), 1.0))
     drawn = plan.drawn_ends(q, count)
-    share = 1 - COUNT_SHARE - sum(drawn) * END_SHARE
+    share = 1 - drawn_interval.COUNT_SHARE - sum(drawn) * END_SHARE
     schedule, few = far_schedule(lattice, split, count, q, share)
     prior, centre = None, None
     if schedule is not None and records is not None:  # [quantile.2]
-        setting = Setting(column, lattice, split)
-        centre = yield from find_centre(
+        setting = bounds.Setting(column, lattice, split)
+        centre = yield from bounds.find_centre(
             setting, records, count, share=schedule.centre, bits=schedule.bits
         )
         prior, share = OctavePrior(centre, POWER, ATOM) if few else None, share - schedule.centre
@@ -565,7 +564,7 @@ def rank_error(run: Any) -> float:
     return float(weights @ distance / weights.sum()) * float(run.lattice.step)
 
 
-def middle(values: Integers, below: int, rank: Fraction) -> int:
+def middle(values: base.Integers, below: int, rank: Fraction) -> int:
     """Between the lowest and the highest record that are a quantile."""
     ends = (math.ceil(rank) - 1, math.floor(rank))
     places = [min(max(end - below, 0), len(values) - 1) for end in ends]

@@ -21,14 +21,8 @@ from numpy.typing import NDArray
 
 from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Noise
-from modicum.mechanisms.noise_sums import sum_tail
-from modicum.statistics.quantile_ranks import (
-    OWN,
-    SIDE,
-    CombinedNoise,
-    PlaceCounts,
-)
+from modicum.mechanisms import additive, noise_sums
+from modicum.statistics.quantile_ranks import OWN, SIDE, CombinedNoise, PlaceCounts
 
 # Standard deviations by which edges are further than noise asks; the last is as far as may be.
 MARGINS = (0.5, 1.6, 4.0, 30.0, math.inf)
@@ -68,7 +62,7 @@ class RankNoise:
     It is (1 - q) times that of the cells below the edge, and -q times that of the others.
     """
 
-    noise: Noise
+    noise: additive.Noise
     q: float
     below: int
     cells: int
@@ -91,7 +85,7 @@ class RankNoise:
             return True
         if rank > self.noise.sum_bound(self._parts, alpha):
             return False
-        return sum_tail(self.noise, self._parts, rank) > alpha
+        return noise_sums.sum_tail(self.noise, self._parts, rank) > alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +100,7 @@ class CellCounts:
 
     edges: tuple[int, ...]
     cells: tuple[int, ...]
-    noise: Noise
+    noise: additive.Noise
     least: float
     first: PlaceCounts | None = None
 
@@ -386,7 +380,7 @@ def edges_around(
     places: Sequence[PointPlace],
     variances: Sequence[float],
     first: PlaceCounts,
-    noise: Noise,
+    noise: additive.Noise,
     level: float,
     sampled: SampledRanks | None = None,
 ) -> tuple[int, ...]:

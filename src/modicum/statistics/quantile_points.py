@@ -17,12 +17,9 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Noise, noise_sd
+from modicum.mechanisms import additive, grids, quantile_tree, scores
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.grids import EVEN, IntervalGrid, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
-from modicum.mechanisms.quantile_tree import NEGLIGIBLE, NestedQuantiles, Node, TreePlan, planned
-from modicum.mechanisms.scores import IntervalScore
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.bounds import Setting
@@ -59,7 +56,7 @@ class DrawnPoints:
     least: float
     windows: WindowsSummary = field(repr=False)
     count: int
-    count_noise: Noise | None
+    count_noise: additive.Noise | None
     variances: tuple[float, ...]
     joint: bool
     ample: bool
@@ -76,7 +73,7 @@ class PointsPlan:
 
     share: Fraction
     counted: Fraction
-    tree: TreePlan
+    tree: quantile_tree.TreePlan
     joint: JointPlan | None
 
     @classmethod
@@ -95,7 +92,7 @@ class PointsPlan:
         together = None if nested else joint_plan(split, qs, lattice, fine, share)
         counted = COUNT_SHARE if counts or together is not None else Fraction(0)
         # Less for the nodes takes wider windows.
-        tree = planned(qs, split.share(share - counted), (lattice.width + 1) << fine)
+        tree = quantile_tree.planned(qs, split.share(share - counted), (lattice.width + 1) << fine)
         return cls(share, counted, tree, together)
 
     @property
@@ -125,7 +122,7 @@ def draw_points(
     which is drawn first. A budget too small to keep the records around the ranks is refused.
     """
     lattice, split = here.lattice, here.split
-    warp, start = EVEN, split.left
+    warp, start = grids.EVEN, split.left
 
     def inside(points: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(min(warp.value(z >> fine), lattice.last) for z in points)
@@ -134,7 +131,7 @@ def draw_points(
         return ", ".join(lattice.words(t) for t in inside(outcome))
 
     ends, count, counted = (lattice.first, lattice.last), 0, plans[-1].counted
-    noise: Noise | None = None
+    noise: additive.Noise | None = None
     windows = yield from read(here.ask(_windows(split.total, qs, plans)))
     if counted:
         count, noise = yield from draw_count(split, windows.count, split.share(counted))
@@ -155,7 +152,7 @@ def draw_points(
         found = inside(tuple(points))
         return DrawnPoints(found, least, windows, count, noise, spread, True, *told)
     loss = split.share(plan.share - counted).loss
-    nested = split.spend(NestedQuantiles(windows, *ends, fine, plan.tree.nodes, loss))
+    nested = split.spend(quantile_tree.NestedQuantiles(windows, *ends, fine, plan.tree.nodes, loss))
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in plan.tree.nodes)
     spread = plan.tree.variances(qs)
@@ -220,7 +217,7 @@ class JointPlan:
         found = step * (before * (1 - upto) ** 2 + (steps - before) * upto**2)
         return tuple(found.tolist())
 
-    def least(self, lattice: Lattice, count: int, warp: RangeWarp) -> float:
+    def least(self, lattice: Lattice, count: int, warp: grids.RangeWarp) -> float:
         """Records such that no quantile is likely to leave the others for an empty part.
 
         An empty part of the range may weigh as much as N of its integers, and a quantile that is
@@ -248,9 +245,9 @@ def joint_plan(
     if not 1 < len(qs) <= MOST_JOINT:
         return None
     epsilon = split.share(share - COUNT_SHARE).range
-    half = math.ceil(_STRAY * noise_sd(split.share(COUNT_SHARE)))
+    half = math.ceil(_STRAY * additive.noise_sd(split.share(COUNT_SHARE)))
     logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
-    cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
+    cap = math.ceil(2 * (logs + quantile_tree.NEGLIGIBLE) / float(epsilon))
     shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
     found = JointPlan(shares, epsilon, COUNT_SHARE, half, cap)
     return found if 2 * found.reach * len(qs) <= MOST_KEPT else None
@@ -258,15 +255,15 @@ def joint_plan(
 
 def locate_range(
     split: BudgetSplit, lattice: Lattice, windows: WindowsSummary, share: Fraction
-) -> Steps[RangeWarp]:
+) -> Steps[grids.RangeWarp]:
     """Draw an interval that holds the bulk, and stretch the range around it."""
     values, _, ties = windows.between(0, windows.count)
-    grid = IntervalGrid.of(lattice)
-    score = IntervalScore(grid.scores(grid.counts(values, ties)), grid, None)
+    grid = grids.IntervalGrid.of(lattice)
+    score = scores.IntervalScore(grid.scores(grid.counts(values, ties)), grid, None)
     mechanism = split.spend(Exponential(score, *split.share(share).ranged))
     low, wide = grid.interval((yield from draw("bulk", mechanism, partial(grid.words, lattice))))
     centre = min(max(low + wide // 2, lattice.first), lattice.last)
-    return RangeWarp.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))
+    return grids.RangeWarp.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))
 
 
 def _windows(total: Fraction, qs: tuple[Fraction, ...], plans: Sequence[PointsPlan]) -> RankWindows:
@@ -281,7 +278,7 @@ def _windows(total: Fraction, qs: tuple[Fraction, ...], plans: Sequence[PointsPl
     return RankWindows(tuple(map(RankWindow, qs, reaches)))
 
 
-def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
+def _least(node: quantile_tree.Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
     """Records such that a node's rank lies between its ends with probability 95 %.
 
     Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).

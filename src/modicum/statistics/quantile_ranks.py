@@ -17,8 +17,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.mechanisms.additive import Noise
-from modicum.mechanisms.noise_sums import Part, grid_masses
+from modicum.mechanisms import additive, noise_sums
 
 SIDE = 5  # edges on each side of a place, each a cell further than that before it
 OWN = 2 * SIDE + 1  # edges around a place, of which it is one itself: number SIDE
@@ -38,7 +37,7 @@ class PlaceCounts:
     """
 
     cells: tuple[int, ...]
-    noise: Noise
+    noise: additive.Noise
     places: tuple[int, ...]
 
     def excess(self, q: Fraction, place: int) -> float:
@@ -60,8 +59,8 @@ class CombinedNoise:
     of the least variance; the second ones tell the records from there to the edge.
     """
 
-    first: Noise
-    second: Noise
+    first: additive.Noise
+    second: additive.Noise
     q: Fraction
     place: int
     places: int
@@ -85,13 +84,13 @@ class CombinedNoise:
         return two / (one + two) if one + two > 0 else 0.5
 
     @cached_property
-    def of_first(self) -> tuple[Part, ...]:
+    def of_first(self) -> tuple[noise_sums.Part, ...]:
         """Noise of the first counts."""
         q, weight = float(self.q), self.weight
         below, above = self.place + 1, self.places - self.place
         return (self.first, weight * (1 - q), below), (self.first, weight * q, above)
 
-    def of_second(self, cells: int) -> tuple[Part, ...]:
+    def of_second(self, cells: int) -> tuple[noise_sums.Part, ...]:
         """Noise of the second counts, at an edge so many cells above the place, or below it."""
         q, rest = float(self.q), 1 - self.weight
         below, above = self._cells
@@ -133,8 +132,8 @@ def _sure_above(law: CombinedNoise, alpha: float) -> tuple[float, ...]:
         math.sqrt(law.variance(cells)) * (1 + GROWING * (cells - 1)) for cells in range(1, SIDE + 1)
     ]
     step = max(math.sqrt(law.variance(SIDE)), _SMALLEST) / _PLACES
-    first = grid_masses(law.of_first, step)
-    second = [grid_masses(law.of_second(cells), step) for cells in range(1, SIDE + 1)]
+    first = noise_sums.grid_masses(law.of_first, step)
+    second = [noise_sums.grid_masses(law.of_second(cells), step) for cells in range(1, SIDE + 1)]
     lost = sum(each.lost for each in (first, *second))
     drawn = first.first + np.arange(len(first.masses))
 

@@ -33,21 +33,10 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import spec
-from modicum.statistics.bounds import Setting
-from modicum.statistics.outside import Counted, NoisyTerm
+from modicum.statistics import bounds, outside, quantile, quantile_cells, spec, texts
 from modicum.statistics.population import sample_margins
-from modicum.statistics.quantile import QuantileErrorModel, QuantileOption, rank_quantile
-from modicum.statistics.quantile_cells import (
-    CellCounts,
-    SampledRanks,
-    edges_around,
-    places_of,
-    plain_edges,
-)
 from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
 from modicum.statistics.quantile_ranks import OWN, SIDE, PlaceCounts, place_of_each
-from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import WindowsSummary
@@ -70,7 +59,7 @@ NO_ENDS = Status(
 _SEEN = 0.95  # level of the intervals that a summary shows
 
 
-@documented
+@texts.documented
 def quantiles(
     column: str | None = None,
     *,
@@ -231,8 +220,8 @@ class QuantilesErrorModel:
     lattice: Lattice
     qs: tuple[Fraction, ...]
     points: tuple[int, ...]
-    counted: CellCounts | None
-    rows: Counted | None = None
+    counted: quantile_cells.CellCounts | None
+    rows: outside.Counted | None = None
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -333,7 +322,7 @@ class QuantilesErrorModel:
 class OneQuantile:
     """Error model of a single one: what :func:`~modicum.quantile` draws, as an array."""
 
-    one: QuantileErrorModel
+    one: quantile.QuantileErrorModel
 
     @property
     def lattice(self) -> Lattice:
@@ -369,8 +358,10 @@ def _one(
     column: str | None, lattice: Lattice, event: Event, q: Fraction, level: float
 ) -> Steps[ArrayEstimate]:
     """Estimate a single one with ends: no others tell how dense records are about it."""
-    found = yield from rank_quantile(column, lattice, event, QuantileOption(q, level))
-    assert isinstance(found.error_model, QuantileErrorModel)
+    found = yield from quantile.rank_quantile(
+        column, lattice, event, quantile.QuantileOption(q, level)
+    )
+    assert isinstance(found.error_model, quantile.QuantileErrorModel)
     axis = Axis.of(q=(float(q),))
     model = OneQuantile(found.error_model)
     return ArrayEstimate((found.value,), (axis,), model, found.status, "exponential")
@@ -388,7 +379,7 @@ def _estimate(
     split, qs, level = BudgetSplit(event), options.qs, options.level
     if len(qs) == 1 and level is not None:
         return (yield from _one(column, lattice, event, qs[0], level))
-    here = Setting(column, lattice, split)
+    here = bounds.Setting(column, lattice, split)
     shares = [Fraction(1)] if level is None else SHARES
     plans = [
         PointsPlan.of(here, qs, options.fine, share, counts=level is not None) for share in shares
@@ -399,7 +390,7 @@ def _estimate(
         counted, points = yield from _count_cells(here, options, drawn, level)
     rows = None
     if options.population and drawn.count_noise is not None:
-        rows = Counted(Fraction(drawn.count), (NoisyTerm(drawn.count_noise, 1.0),))
+        rows = outside.Counted(Fraction(drawn.count), (outside.NoisyTerm(drawn.count_noise, 1.0),))
     error_model = QuantilesErrorModel(lattice, qs, points, counted, rows)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     method = "joint" if drawn.joint else None
@@ -407,11 +398,11 @@ def _estimate(
 
 
 def _count_cells(
-    here: Setting, options: QuantilesOption, drawn: DrawnPoints, level: float
-) -> Steps[tuple[CellCounts, tuple[int, ...]]]:
+    here: bounds.Setting, options: QuantilesOption, drawn: DrawnPoints, level: float
+) -> Steps[tuple[quantile_cells.CellCounts, tuple[int, ...]]]:
     """[quantiles.3] Count the records around the points, and return also the points, moved."""
     qs, split, first, variances = options.qs, here.split, None, drawn.variances
-    places = places_of(drawn.points, qs, drawn.count)
+    places = quantile_cells.places_of(drawn.points, qs, drawn.count)
     apart = drawn.ample and len(places) > 1
     if apart:
         between = _between(drawn.windows, [at.value for at in places])
@@ -425,16 +416,18 @@ def _count_cells(
         if options.population:  # [quantiles.21]
             _, chance, missed = (part * (1 - level) for part in _CHANCES)
             margins = sample_margins(qs, max(drawn.count, 1), missed)
-            sampled = SampledRanks(tuple(margins), chance)
-        edges = edges_around(here.lattice, qs, places, variances, first, noise, level, sampled)
+            sampled = quantile_cells.SampledRanks(tuple(margins), chance)
+        edges = quantile_cells.edges_around(
+            here.lattice, qs, places, variances, first, noise, level, sampled
+        )
         # Edges may be far from the points: one pass for all, whether or not their records are held.
         cells = yield from _around(here, edges)
     else:
-        edges = plain_edges(here.lattice, places)
+        edges = quantile_cells.plain_edges(here.lattice, places)
         cells = _between(drawn.windows, edges)
     mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
-    counted = CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
+    counted = quantile_cells.CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
     if not (apart and drawn.plenty):  # few records say little of what lies beside a point
         return counted, drawn.points
     points = [
@@ -445,7 +438,7 @@ def _count_cells(
     return counted, tuple(sorted(points))
 
 
-def _around(here: Setting, edges: Sequence[int]) -> Steps[tuple[int, ...]]:
+def _around(here: bounds.Setting, edges: Sequence[int]) -> Steps[tuple[int, ...]]:
     """Read the numbers of records between edges."""
     first = here.lattice.first
     below = sorted({edge - 1 - first for edge in edges if edge > first})
@@ -512,6 +505,6 @@ STATISTICS = (
             truth=_true_quantiles,
             shown={"q": "qs"},
         ),
-        error_model=(QuantilesErrorModel, OneQuantile, CellCounts, PlaceCounts),
+        error_model=(QuantilesErrorModel, OneQuantile, quantile_cells.CellCounts, PlaceCounts),
     ),
 )

@@ -29,21 +29,16 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw_count, read, read_both
-from modicum.statistics import spec
+from modicum.statistics import outside, person_mean, person_radii, spec, texts
 from modicum.statistics.found_range import NATS, find_octave, power_of_two
-from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pairs import PairSetting, octaves_of, pair_of
-from modicum.statistics.person_mean import RatioErrorModel, centred_ratio
-from modicum.statistics.person_radii import PeopleSchedule, RatioParts
 from modicum.statistics.split import SIZE_PARTS, expected_records
 from modicum.statistics.sum import sum_within
-from modicum.statistics.texts import documented
 from modicum.status import Status
-from modicum.summaries.base import Columns
+from modicum.summaries import base, subsample
 from modicum.summaries.cells import Cells
 from modicum.summaries.pairs import PairNumber
 from modicum.summaries.sizes import OctaveSummary
-from modicum.summaries.subsample import Records
 
 Of = Literal["weights", "ratio"]
 
@@ -62,7 +57,7 @@ TOO_FEW = Status(
 )
 
 
-@documented
+@texts.documented
 def ratio(
     column: str,
     denominator: str,
@@ -109,7 +104,7 @@ def ratio(
 
 
 def weighted_mean(
-    place: Columns, lattice: Lattice, event: Event, _options: spec.NoOption
+    place: base.Columns, lattice: Lattice, event: Event, _options: spec.NoOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the mean of rows with weights."""
     split = BudgetSplit(event)
@@ -119,7 +114,7 @@ def weighted_mean(
 
 
 def weighted_sum(
-    place: Columns, lattice: Lattice, event: Event, _options: spec.NoOption
+    place: base.Columns, lattice: Lattice, event: Event, _options: spec.NoOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the sum of values times their weights: [ratio.6] one number a row."""
     number = PairNumber("weights", "product")
@@ -128,7 +123,7 @@ def weighted_sum(
 
 
 def ratio_of_sums(
-    place: Columns, _lattice: None, event: Event, _options: spec.NoOption
+    place: base.Columns, _lattice: None, event: Event, _options: spec.NoOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a ratio of sums."""
     split = BudgetSplit(event)
@@ -151,7 +146,7 @@ class _Scale:
     """How many numbers are not 0, and a power of two that half of them reach, about."""
 
     number: int
-    noise: NoisyTerm
+    noise: outside.NoisyTerm
     power: int
     enough: bool
 
@@ -172,11 +167,11 @@ def _scale(
     expected = expected_records(split, n0)
     octave = yield from find_octave(split, counts, min(_LARGEST, 1.5 * NATS / expected), label)
     enough = expected * _LARGEST >= NATS
-    return _Scale(n0, NoisyTerm(noise, 1.0), OCTAVES.power(octave + 1), enough)
+    return _Scale(n0, outside.NoisyTerm(noise, 1.0), OCTAVES.power(octave + 1), enough)
 
 
 def _centred(
-    of: Of, place: Columns, lattice: Lattice, event: Event, scale: _Scale
+    of: Of, place: base.Columns, lattice: Lattice, event: Event, scale: _Scale
 ) -> Steps[ScalarEstimate]:
     """[ratio.4] The steps from the centre on, with what the scales leave of the budget."""
     split = BudgetSplit(event)
@@ -197,13 +192,15 @@ def _centred(
 
     means = made(PairNumber(of, "value"), lattice)
     sizes = made(PairNumber(of, "size"), on)
-    records, cells = yield from read_both(means.ask(Records()), sizes.ask(Cells(0, grid.radii)))
+    records, cells = yield from read_both(
+        means.ask(subsample.Records()), sizes.ask(Cells(0, grid.radii))
+    )
     sums = "sum of the " + ("weights" if of == "weights" else "denominators")
     half = scale.number / 2, max(1, round(math.sqrt(0.5) * (on.last >> _HIGHER)))
-    parts = RatioParts(means, sizes, grid, about, "rows", sums, half)
-    schedule = PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width)
+    parts = person_radii.RatioParts(means, sizes, grid, about, "rows", sums, half)
+    schedule = person_radii.PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width)
     counted = scale.number, scale.noise
-    answer = yield from centred_ratio(parts, records, cells, schedule, counted)
+    answer = yield from person_mean.centred_ratio(parts, records, cells, schedule, counted)
     return answer if scale.enough else replace(answer, status=TOO_FEW)
 
 
@@ -253,6 +250,6 @@ True""",
         command="people.csv spent --denominator earned --epsilon 1",
         options={"denominator": "column by whose sum it is divided"},
         tail=True,
-        error_model=(RatioErrorModel,),
+        error_model=(person_mean.RatioErrorModel,),
     ),
 )

@@ -20,13 +20,7 @@ from modicum.array_release import Floats, Intervals
 from modicum.confidence import Tail, assumed_tail
 from modicum.mechanisms.additive import add_noise
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.covariance_error import (
-    COVARIANCE_0,
-    NOTHING,
-    SEEN,
-    OfComponents,
-    OfCovariance,
-)
+from modicum.statistics import covariance_error, refined_fit
 from modicum.statistics.moments import SECOND, Moments, covered, noise_size
 from modicum.statistics.products import (
     Products,
@@ -38,11 +32,9 @@ from modicum.statistics.products import (
     scatter_noise_size,
     typical_size,
 )
-from modicum.statistics.refined_fit import ball_quantile
 from modicum.statistics.standardised import Flags, StandardisedColumns, noise_quantile
 from modicum.status import USABLE, Status
-from modicum.summaries.gradients import PARTS, RowView, SizeCounts
-from modicum.summaries.second_moments import FIT_BITS, Norm
+from modicum.summaries import gradients, second_moments
 
 # ε n from which on directions are found, in ε and in ρ: times a power of the number of columns,
 # and at least.
@@ -83,7 +75,7 @@ def refined_products(scaled: StandardisedColumns) -> Steps[tuple[Moments, Refine
     moments = yield from rough_moments(scaled, _ROUGH)
     kept = ~moments.state.lost
     penalty = _PENALTY * scatter_noise_size(moments, kept)
-    view = RowView(scaled.scaling, directions(moments, kept, penalty))
+    view = gradients.RowView(scaled.scaling, directions(moments, kept, penalty))
     size = yield from product_size(scaled, view, _PRIOR)
     found = yield from read(scaled.ask(size.sums(view)))
     products = yield from products_along(scaled.split, found, size, _LOST, 1 - _LONG)
@@ -92,7 +84,7 @@ def refined_products(scaled: StandardisedColumns) -> Steps[tuple[Moments, Refine
 
 
 def _long_rows(
-    scaled: StandardisedColumns, size: ProductSize, view: RowView, products: Products
+    scaled: StandardisedColumns, size: ProductSize, view: gradients.RowView, products: Products
 ) -> Steps[tuple[tuple[int, ...], float]]:
     """[moments.21] Count rows of more than a size: up to four times that, 16 times, and beyond."""
     matrix, width, row_norm = products.matrix, len(view.directions) + 1, size.row_norm
@@ -101,7 +93,7 @@ def _long_rows(
     bound = math.ceil(min(size.bound / 2, _LONGEST * typical))
     bounds = (bound, _FURTHER * bound, _FURTHER**2 * bound)
     beyond, further, furthest = (
-        yield from read(scaled.ask(SizeCounts(view, row_norm, bounds)))
+        yield from read(scaled.ask(gradients.SizeCounts(view, row_norm, bounds)))
     ).totals
     apart = (beyond - further, further - furthest, furthest)
     law = add_noise(apart, scaled.split.rest(), sensitivity=1)
@@ -146,7 +138,7 @@ class Refined:
     the noise of each.
     """
 
-    view: RowView
+    view: gradients.RowView
     products: Products
     shortest: float
     long: tuple[int, ...]
@@ -189,7 +181,7 @@ class Refined:
         products, places = self.products.matrix, np.flatnonzero(~moments.state.lost)
         rows = max(products[0, 0], self.products.noise, 1.0)
         means = products[0, 1:] / rows
-        table = np.ldexp(np.array(self.view.directions, dtype=np.float64), -FIT_BITS)
+        table = np.ldexp(np.array(self.view.directions, dtype=np.float64), -second_moments.FIT_BITS)
         table = table.reshape(-1, len(moments.labels) + 1)
         root = np.zeros((len(moments.labels), len(places)))
         root[places] = np.linalg.inv(table[:, 1 + places])
@@ -218,7 +210,10 @@ class Refined:
     @property
     def summary(self) -> dict[str, object]:
         """Numbers as JSON types."""
-        return {"squares_lost": max(self.products.lost, 0) / PARTS, "rows_long": list(self.long)}
+        return {
+            "squares_lost": max(self.products.lost, 0) / gradients.PARTS,
+            "rows_long": list(self.long),
+        }
 
 
 class Missing(NamedTuple):
@@ -251,7 +246,7 @@ class Forms(NamedTuple):
         largest = np.outer(*(np.sort(x**2, axis=1)[:, -2:].sum(axis=1) for x in (a, b)))
         return cls(product, np.sqrt(lengths), lengths + product**2 - fourth, largest)
 
-    def noise(self, norm: Norm, chance: float) -> Floats:
+    def noise(self, norm: second_moments.Norm, chance: float) -> Floats:
         """[moments.22] Bound a'N b on one side, but for a chance.
 
         A sum of Laplace variables of which none has more than a share 1/k of the variance has no
@@ -262,7 +257,10 @@ class Forms(NamedTuple):
         least = math.ulp(0.0)
         many = np.log2(np.maximum(self.variance, least) / np.maximum(self.largest, least))
         counts = np.floor(np.clip(many, 0.0, _MANY)).astype(np.int64)
-        table = [ball_quantile(2 ** (k + 1) - 1, chance) for k in range(int(counts.max()) + 1)]
+        table = [
+            refined_fit.ball_quantile(2 ** (k + 1) - 1, chance)
+            for k in range(int(counts.max()) + 1)
+        ]
         found: Floats = np.array(table)[counts] * np.sqrt(self.variance)
         return found
 
@@ -273,7 +271,7 @@ class Forms(NamedTuple):
         return size / 2 * (self.product - self.lengths), size / 2 * (self.product + self.lengths)
 
 
-class OfRefined(OfCovariance):
+class OfRefined(covariance_error.OfCovariance):
     """Base of what follows from products along directions."""
 
     __slots__ = ()
@@ -283,7 +281,9 @@ class OfRefined(OfCovariance):
     def seen(self) -> Flags:
         found = self._spread
         noise = found.noise * math.sqrt(2) * (found.root**2).sum(axis=1)
-        seen: Flags = (np.diag(found.matrix) > SEEN * noise) & ~self.moments.state.lost
+        seen: Flags = (
+            np.diag(found.matrix) > covariance_error.SEEN * noise
+        ) & ~self.moments.state.lost
         return seen
 
     @property
@@ -312,8 +312,10 @@ class RefinedCovarianceErrorModel(OfRefined):
 
     refined: Refined
 
-    def columns_status(self, what: str = COVARIANCE_0, none: Status = NOTHING) -> Status:
-        return self.refined.status(OfCovariance.columns_status(self, what, none))
+    def columns_status(
+        self, what: str = covariance_error.COVARIANCE_0, none: Status = covariance_error.NOTHING
+    ) -> Status:
+        return self.refined.status(covariance_error.OfCovariance.columns_status(self, what, none))
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """[moments.23] Intervals for the covariances of all rows, all at once."""
@@ -347,7 +349,7 @@ class RefinedCovarianceErrorModel(OfRefined):
 
 
 @dataclass(frozen=True, slots=True)
-class RefinedComponentsErrorModel(OfRefined, OfComponents):
+class RefinedComponentsErrorModel(OfRefined, covariance_error.OfComponents):
     """Principal components from products along directions."""
 
     refined: Refined
@@ -444,7 +446,9 @@ class _Bounds(NamedTuple):
         high = np.linalg.eigvalsh(spread.matrix + (noise + missing.size) * metric)
         return cls(spread, missing, noise, values[::-1], vectors[:, ::-1], low[::-1], high[::-1])
 
-    def component(self, place: int, norm: Norm, chance: float) -> tuple[Floats, Floats] | None:
+    def component(
+        self, place: int, norm: second_moments.Norm, chance: float
+    ) -> tuple[Floats, Floats] | None:
         """[moments.25] Bound the entries of a true component; ``None`` if there is no gap."""
         others = np.arange(len(self.values)) != place
         turned = self.spread.root.T @ self.vectors
@@ -486,7 +490,7 @@ class _Bounds(NamedTuple):
         return np.concatenate([high - above, low - below])
 
     def _across(
-        self, ways: Floats, along: Floats, norm: Norm, chance: float
+        self, ways: Floats, along: Floats, norm: second_moments.Norm, chance: float
     ) -> tuple[float, float]:
         """[moments.25] Bound ways E p for a fixed p = along + r: by lengths of p, and of r."""
         largest = float(np.linalg.norm(ways, 2)) if ways.size else 0.0

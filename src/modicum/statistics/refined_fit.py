@@ -32,12 +32,8 @@ from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics.clipped_gradients import FAR_ROWS, HEAVY_ROWS, Gradient
-from modicum.statistics.error_law import Reach, ball_scales
-from modicum.statistics.moments import (
-    Moments,
-    OfMoments,
-)
+from modicum.statistics import clipped_gradients, error_law, sandwich, tail_index
+from modicum.statistics.moments import Moments, OfMoments
 from modicum.statistics.products import (
     Products,
     directions,
@@ -56,26 +52,10 @@ from modicum.statistics.products import (
     tilt,
     units,
 )
-from modicum.statistics.sandwich import (
-    SandwichSums,
-    draw_squares,
-    noise_parts,
-    squares_along,
-)
 from modicum.statistics.standardised import StandardisedColumns, noise_quantile
-from modicum.statistics.tail_index import USUAL
 from modicum.status import OK, Status
-from modicum.summaries.gradients import (
-    PARTS,
-    ROOT,
-    GradientCounts,
-    GradientSums,
-    GradientView,
-)
-from modicum.summaries.second_moments import (
-    FIT_BITS,
-    Scaling,
-)
+from modicum.summaries.gradients import PARTS, ROOT, GradientCounts, GradientSums, GradientView
+from modicum.summaries.second_moments import FIT_BITS, Scaling
 from modicum.summaries.vectors import BOUND
 
 _CLEARLY = 3.0  # a column stays if its spread exceeds its noise in the first products so often
@@ -120,15 +100,15 @@ def refined_fit(
     count, noise = yield from draw_count(split, outside, share, "gradients beyond the radius")
     squares = None
     if population and (inverse := _inverse(products)) is not None:
-        asked = squares_along(last, _ways(moments, view, inverse.matrix))
+        asked = sandwich.squares_along(last, _ways(moments, view, inverse.matrix))
         sums, squared = yield from read_both(scaled.ask(GradientSums(last)), scaled.ask(asked))
         width, ratio = len(view.directions) + 1, BOUND * view.gain / (last.gain * _TYPICAL)
         typical = scaled.count * ROOT**2 / (ratio * width ** (1 / view.power)) ** 2
-        squares = yield from draw_squares(split, squared.totals, asked, typical)
+        squares = yield from sandwich.draw_squares(split, squared.totals, asked, typical)
     else:
         sums = yield from read(scaled.ask(GradientSums(last)))
     pull, deviation = yield from _gradients(split, sums.totals, last, split.rest(), "")
-    gradient = Gradient(
+    gradient = clipped_gradients.Gradient(
         tuple(pull.tolist()),
         deviation,
         BOUND / last.gain,
@@ -375,8 +355,8 @@ class RegressionErrorModel(OfMoments):
     moments: Moments
     view: GradientView | None = None
     products: Products | None = None
-    gradient: Gradient | None = None
-    squares: SandwichSums | None = None
+    gradient: clipped_gradients.Gradient | None = None
+    squares: sandwich.SandwichSums | None = None
 
     @property
     def rough(self) -> RoughFit:
@@ -389,7 +369,7 @@ class RegressionErrorModel(OfMoments):
         return self.rough.entered if self.view is None else in_use(_frame(self.view))
 
     @property
-    def _refined(self) -> tuple[GradientView, Products, Gradient]:
+    def _refined(self) -> tuple[GradientView, Products, clipped_gradients.Gradient]:
         assert self.view is not None
         assert self.products is not None
         assert self.gradient is not None
@@ -499,40 +479,42 @@ class RegressionErrorModel(OfMoments):
         low, high = found.middle - widths, found.middle + widths
         return Intervals(np.minimum(low, center), np.maximum(high, center))
 
-    def _reach(self, place: int, found: _Bounded, tail: float | None, *, population: bool) -> Reach:
+    def _reach(
+        self, place: int, found: _Bounded, tail: float | None, *, population: bool
+    ) -> error_law.Reach:
         """[regression.11] What a coefficient is off by, as laws: noise, sampling, clipping.
 
         What the products lack is taken at its bound where it is not small.
         """
         _, _, gradient = self._refined
         norm, balls = self.moments.norm, len(gradient.sums) if gradient.power == 2 else 1
-        parts = noise_parts(float(found.deviations[place]), norm, balls)
+        parts = sandwich.noise_parts(float(found.deviations[place]), norm, balls)
         if population:
             assert self.squares is not None
             unit, rows = float(found.sampled[place]), self.moments.count
             parts = (*parts, self.squares.part(place, unit, rows))
         if tail is None:
-            return Reach(parts)
+            return error_law.Reach(parts)
         each = float(found.reach[place]) * gradient.radius / (tail - 1)
         number = gradient.outside_sampled if population else gradient.outside_deviation
         parts, more = (
-            (*parts, *noise_parts(each * number, norm, 1)),
+            (*parts, *sandwich.noise_parts(each * number, norm, 1)),
             each * max(gradient.outside, 0),
         )
         if found.missing >= 1:
-            return Reach(parts, more + float(found.far[place]))
+            return error_law.Reach(parts, more + float(found.far[place]))
         lost, deviation = (part * float(found.lack[place]) for part in found.lost)
-        return Reach((*parts, *noise_parts(deviation, norm, 1)), more + lost)
+        return error_law.Reach((*parts, *sandwich.noise_parts(deviation, norm, 1)), more + lost)
 
     def tail_index(self, _level: float) -> float:
         """[regression.8] The index assumed by default: 3, or what the gradients beyond refute."""
         if self.gradient is None:
-            return USUAL
+            return tail_index.USUAL
         view, _, gradient = self._refined
         if self.squares is not None and not gradient.rate:  # stored before
             gradient = replace(gradient, rate=self.squares.rate, prior=self.squares.power)
-        most = gradient.index(noise_quantile(self.moments.norm, _CHANCE_FEWER), USUAL)
-        if not self._heavy(USUAL):
+        most = gradient.index(noise_quantile(self.moments.norm, _CHANCE_FEWER), tail_index.USUAL)
+        if not self._heavy(tail_index.USUAL):
             return most
         times = noise_quantile(self.moments.norm, _CHANCE_HEAVY)
         beyond = gradient.outside + times * gradient.outside_deviation
@@ -545,10 +527,10 @@ class RegressionErrorModel(OfMoments):
         _, products, gradient = self._refined
         index = self.tail_index(0.95)
         if index <= 1:
-            return FAR_ROWS.filled(records=gradient.outside)
+            return clipped_gradients.FAR_ROWS.filled(records=gradient.outside)
         if _inverse(products) is None:
             return NO_ENDS
-        return HEAVY_ROWS.filled(index=index) if index < USUAL else OK
+        return clipped_gradients.HEAVY_ROWS.filled(index=index) if index < tail_index.USUAL else OK
 
     def _heavy(self, tail: float | None) -> bool:
         """[regression.8] Tell whether more gradients are beyond the radius than the tail has."""
@@ -615,7 +597,7 @@ def ball_quantile(dimension: int, chance: float) -> float:
     >>> round(ball_quantile(1, 0.025), 2), round(ball_quantile(1000, 0.025), 2)  # Laplace, normal
     (2.12, 1.96)
     """
-    scales, weights = ball_scales(dimension, _GRID)
+    scales, weights = error_law.ball_scales(dimension, _GRID)
     normal = NormalDist()
     low, high = 0.0, 200.0
     for _ in range(40):

@@ -9,46 +9,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
-from modicum.mechanisms.exponential import OctavePrior
-from modicum.mechanisms.staircase import StaircaseNoise
+from modicum.mechanisms import additive, exponential, staircase
 from modicum.papers import registry as papers
-from modicum.statistics.bounds import Rough
-from modicum.statistics.contents import CHAPTERS
+from modicum.statistics import bounds, contents, pooled_law, pooled_persons, population, regression
 from modicum.statistics.inverse_sensitivity import LocationErrorModel, OneLocationErrorModel
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Counted, NoisyTerm, Outside
-from modicum.statistics.pooled_law import PooledErrorModel
-from modicum.statistics.pooled_persons import PersonGroupErrorModel
-from modicum.statistics.population import Squares
-from modicum.statistics.regression import ListedFit
 from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
 from modicum.statistics.standardised import ColumnState
 from modicum.statistics.vector_rounds import VectorErrorModel
 from modicum.summaries.second_moments import Scaling
 
-STATISTICS: tuple[Declaration, ...] = tuple(find_statistic(name) for name in CHAPTERS)
+STATISTICS: tuple[Declaration, ...] = tuple(find_statistic(name) for name in contents.CHAPTERS)
 REGISTRY: tuple[Row[Any, Any], ...] = tuple(row for each in STATISTICS for row in each.rows)
 
 _SHARED: tuple[type, ...] = (
     Counted,
     CutOff,
     Scaling,
-    GaussianNoise,
+    additive.GaussianNoise,
     ColumnState,
-    LaplaceNoise,
-    ListedFit,
+    additive.LaplaceNoise,
+    regression.ListedFit,
     LocationErrorModel,
     OneLocationErrorModel,
     Moments,
     NoisyTerm,
-    OctavePrior,
+    exponential.OctavePrior,
     Outside,
-    PersonGroupErrorModel,
-    PooledErrorModel,
-    Rough,
-    Squares,
-    StaircaseNoise,
+    pooled_persons.PersonGroupErrorModel,
+    pooled_law.PooledErrorModel,
+    bounds.Rough,
+    population.Squares,
+    staircase.StaircaseNoise,
     VectorErrorModel,
 )
 _OWN = dict.fromkeys(

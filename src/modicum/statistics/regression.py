@@ -29,44 +29,13 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.clipped_gradients import Gradient
-from modicum.statistics.moments import exact_values, moments_of
+from modicum.statistics import clipped_gradients, moments, sandwich, spec, texts
 from modicum.statistics.products import Products
-from modicum.statistics.refined_fit import (
-    NO_ENDS,
-    SEEN,
-    RegressionErrorModel,
-    refined_fit,
-)
-from modicum.statistics.sandwich import SandwichSums
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    checked_population,
-    chosen_squared_range,
-    column_names,
-    error_between,
-    ranged,
-    with_squares,
-)
-from modicum.statistics.standardised import (
-    ColumnState,
-    StandardisedColumns,
-    standardised_columns,
-)
-from modicum.statistics.texts import documented
+from modicum.statistics.refined_fit import NO_ENDS, SEEN, RegressionErrorModel, refined_fit
+from modicum.statistics.standardised import ColumnState, StandardisedColumns, standardised_columns
 from modicum.status import USABLE, Status
-from modicum.summaries.base import Columns, Integers
-from modicum.summaries.gradients import GradientView
-from modicum.summaries.second_moments import (
-    FIT_BITS,
-    RESIDUAL,
-    FitList,
-    FitLosses,
-    Scaling,
-)
+from modicum.summaries import base, gradients
+from modicum.summaries.second_moments import FIT_BITS, RESIDUAL, FitList, FitLosses, Scaling
 
 NOTHING = Status(
     "few_records",
@@ -82,7 +51,7 @@ HEAVY = Status("heavy_tail", "some values of the explained column are far from t
 SCATTERED = Status("clipped", "too many values of the explained column are far from the rest")
 
 
-@documented
+@texts.documented
 def linear_regression(
     columns: Sequence[str] | None = None,
     *,
@@ -140,27 +109,27 @@ def linear_regression(
     cost = chosen_budget(epsilon, rho, budget)
     if (columns is None) != (target is None):
         raise InvalidArgument("columns and target go together; leave both out for an array")
-    names = column_names(columns)
+    names = spec.column_names(columns)
     if names.names is not None:
         if not isinstance(target, str):
             raise InvalidArgument(f"target must be a column name, got {as_given(target)}")
         if target in names.names:
             raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
-        names = column_names((*names.names, target))
-    lattice = chosen_squared_range(within, step, "a regression")
-    options = OfPopulation() if checked_population(population) else NoOption()
-    return moments_of(LINEAR_REGRESSION, names, lattice, cost, options)
+        names = spec.column_names((*names.names, target))
+    lattice = spec.chosen_squared_range(within, step, "a regression")
+    options = OfPopulation() if spec.checked_population(population) else spec.NoOption()
+    return moments.moments_of(LINEAR_REGRESSION, names, lattice, cost, options)
 
 
 @dataclass(frozen=True, slots=True)
-class OfPopulation(NoOption):
+class OfPopulation(spec.NoOption):
     """The rows are a sample, and their population is asked about."""
 
     population: ClassVar[bool] = True
 
 
 def noisy_regression(
-    columns: Columns, lattice: Lattice, event: Event, options: NoOption
+    columns: base.Columns, lattice: Lattice, event: Event, options: spec.NoOption
 ) -> Steps[ArrayEstimate]:
     """Regress the last column on the others."""
     scaled = yield from standardised_columns(columns, lattice, event, goal=True)
@@ -168,7 +137,7 @@ def noisy_regression(
     if few_rows(scaled):
         status = LITTLE if is_little(scaled) else _status(scaled, ~scaled.state.lost)
         listed = yield from listed_fit(scaled)
-        values = exact_values(listed.coefficients)
+        values = moments.exact_values(listed.coefficients)
         return ArrayEstimate(
             values, (axis,), listed, NO_ENDS if status.ok else status, "listed fits"
         )
@@ -177,7 +146,9 @@ def noisy_regression(
     of_fit = error_model.status()
     if status.ok or (status.code in USABLE and of_fit.code not in USABLE):
         status = of_fit
-    return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
+    return ArrayEstimate(
+        moments.exact_values(error_model.coefficients), (axis,), error_model, status
+    )
 
 
 def _status(scaled: StandardisedColumns, used: NDArray[np.bool_]) -> Status:
@@ -333,28 +304,28 @@ def _lists(scaled: StandardisedColumns) -> list[tuple[Fraction, float, int, int,
     return [(level, _LEVELS, 1, 0, RESIDUAL), *later]
 
 
-def _words(listed: Integers, chosen: int) -> str:
+def _words(listed: base.Integers, chosen: int) -> str:
     """Coefficients in half-widths; the first ones if there are many."""
     shown = np.ldexp(listed[chosen].astype(np.float64), -FIT_BITS)[:_SHOWN]
     more = ", ..." if len(listed[chosen]) > _SHOWN else ""
     return f"({', '.join(f'{each:.3g}' for each in shown)}{more}) half-widths"
 
 
-LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
+LINEAR_REGRESSION: spec.Row[spec.NoOption, ArrayRelease] = spec.Row(
     "linear_regression",
     "moments",
-    (NoOption(), OfPopulation()),
+    (spec.NoOption(), OfPopulation()),
     "moments",
     "linear regression of a column on others, with intervals",
     lambda columns, lattice, event, options: noisy_regression(
-        columns, ranged(lattice), event, options
+        columns, spec.ranged(lattice), event, options
     ),
     ArrayRelease,
     of_rows=True,
     # Simulated errors cross at half to twice as many columns as those of covariances, by the
     # number of rows.
     turn=Fraction(3, 2),
-    lattice_of=with_squares,
+    lattice_of=spec.with_squares,
 )
 
 
@@ -371,7 +342,7 @@ def explained_loss(run: Any) -> float:
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         linear_regression,
         (LINEAR_REGRESSION,),
         """>>> import numpy as np, modicum
@@ -388,9 +359,9 @@ STATISTICS = (
             "population": "the rows are a random sample: also buy intervals for its population",
         },
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             "a linear regression",
-            error_between(
+            spec.error_between(
                 "linear_regression(within=(-1e6, 1e6), sd=[1, 9], r2=0.5, n=5000, epsilon=1)",
                 "0",
                 "0.1",
@@ -401,6 +372,12 @@ STATISTICS = (
             meaning=EXPLAINED_LOSS,
             without=("target",),
         ),
-        error_model=(RegressionErrorModel, GradientView, Products, Gradient, SandwichSums),
+        error_model=(
+            RegressionErrorModel,
+            gradients.GradientView,
+            Products,
+            clipped_gradients.Gradient,
+            sandwich.SandwichSums,
+        ),
     ),
 )

@@ -24,11 +24,8 @@ from modicum.array_release import Floats
 from modicum.mechanisms.additive import add_noise
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw
-from modicum.statistics.error_law import NormalPart, ball_scales
-from modicum.statistics.population import likely_variances
-from modicum.statistics.products import part_of_rest, units
-from modicum.summaries.gradients import ROOT, GradientSquares, GradientView
-from modicum.summaries.second_moments import Norm
+from modicum.statistics import error_law, population, products
+from modicum.summaries import gradients, second_moments
 
 _PRECISE = 0.2  # standard deviation of the noise of a variance, as a share of it, that is enough
 _MOST = Fraction(2, 25)  # of the precision that is left, at most
@@ -50,28 +47,28 @@ class SandwichSums:
     rate: float = 0.0
     power: float = 1.0
 
-    def part(self, place: int, unit: float, rows: int) -> NormalPart:
+    def part(self, place: int, unit: float, rows: int) -> error_law.NormalPart:
         """Return the error of sampling of one coefficient, which ``unit`` of a gradient moves it.
 
         A gradient clipped to the radius is 1; no sum of squares exceeds the number of rows.
         """
-        found, spread = self.sums[place] / ROOT**2, self.deviation / ROOT**2
-        squares, weights = likely_variances(found, spread, float(rows))
+        found, spread = self.sums[place] / gradients.ROOT**2, self.deviation / gradients.ROOT**2
+        squares, weights = population.likely_variances(found, spread, float(rows))
         enlarged = rows / max(rows - len(self.sums), 1)  # residuals of a fit are the smaller ones
-        return NormalPart(np.sqrt(squares * enlarged) * unit, weights)
+        return error_law.NormalPart(np.sqrt(squares * enlarged) * unit, weights)
 
 
-def squares_along(view: GradientView, ways: Floats) -> GradientSquares:
+def squares_along(view: gradients.GradientView, ways: Floats) -> gradients.GradientSquares:
     """[regression.10] Ask for the squares along some ways, each taken at length 1."""
     lengths = np.sqrt((ways**2).sum(axis=1, keepdims=True))
     table = ways / np.maximum(lengths, np.finfo(float).tiny)
-    return GradientSquares.along(view, tuple(map(units, table)))
+    return gradients.GradientSquares.along(view, tuple(map(products.units, table)))
 
 
 def draw_squares(
     split: BudgetSplit,
     totals: tuple[int, ...],
-    asked: GradientSquares,
+    asked: gradients.GradientSquares,
     typical: float,
 ) -> Steps[SandwichSums]:
     """[regression.10] Spend a little of what is left on the sums of squares.
@@ -81,13 +78,15 @@ def draw_squares(
     strength = math.sqrt(2) * asked.most / (_PRECISE * max(typical, 1.0))
     needed = split.part_for(min(strength / float(split.scale), 1.0), "noise")
     part = min(Fraction(split.total) * needed / split.left, split.power * _MOST)
-    share = part_of_rest(split, max(part, Fraction(1, 1 << 12)))
+    share = products.part_of_rest(split, max(part, Fraction(1, 1 << 12)))
     law = split.spend(add_noise(totals, share, sensitivity=asked.most))
     noisy = yield from draw("squares of gradients", law)
     return SandwichSums(noisy, math.sqrt(law.noise[0].variance))
 
 
-def noise_parts(deviation: float, norm: Norm, dimension: int) -> tuple[NormalPart, ...]:
+def noise_parts(
+    deviation: float, norm: second_moments.Norm, dimension: int
+) -> tuple[error_law.NormalPart, ...]:
     """Return Gaussian noise, or that of a direction of balls in so many dimensions, if any.
 
     Laplace noise is that of one dimension.
@@ -95,7 +94,7 @@ def noise_parts(deviation: float, norm: Norm, dimension: int) -> tuple[NormalPar
     if deviation <= 0:
         return ()
     if norm == "l2":
-        return (NormalPart(np.array([deviation]), np.ones(1)),)
-    scales, weights = ball_scales(dimension, _NODES)
+        return (error_law.NormalPart(np.array([deviation]), np.ones(1)),)
+    scales, weights = error_law.ball_scales(dimension, _NODES)
     seen = weights > _NEVER
-    return (NormalPart(scales[seen] * deviation, weights[seen]),)
+    return (error_law.NormalPart(scales[seen] * deviation, weights[seen]),)

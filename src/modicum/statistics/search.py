@@ -15,6 +15,7 @@ from typing import Literal
 
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw_count, read, read_both
+from modicum.statistics import far_group
 from modicum.statistics.bounds import (
     Bounds,
     Home,
@@ -32,24 +33,7 @@ from modicum.statistics.bounds import (
     radii_again,
     reach_from,
 )
-from modicum.statistics.far_group import (
-    LEAST_STRENGTH,
-    SURELY,
-    count_closely,
-    count_twice,
-    few_of_them,
-    reach_group,
-    records_found,
-)
-from modicum.statistics.outside import (
-    APART,
-    FEW,
-    NO_CENTRE,
-    Counted,
-    NoisyTerm,
-    Outside,
-    home_of,
-)
+from modicum.statistics.outside import APART, FEW, NO_CENTRE, Counted, NoisyTerm, Outside, home_of
 from modicum.statistics.split import (
     LEAST_FOR_BOUNDS,
     LEAST_FOR_COUNTS,
@@ -155,7 +139,7 @@ def count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResu
         outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
         return replace(place, bounds=replace(bounds, outside=outside))
     known = replace(bounds.outside, tight=tight)
-    looked = yield from count_twice(here, place.schedule, known, bounds.elsewhere, n0)
+    looked = yield from far_group.count_twice(here, place.schedule, known, bounds.elsewhere, n0)
     outside = looked.outside
     if outside.twice and outside.excess(0.05):
         wider = yield from _to_home(here, place, outside, looked.second)
@@ -175,7 +159,7 @@ def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Ste
     strength = math.sqrt(2 * half) if here.split.concentrated else half
     label = "records beside a single value"
     found, noise = yield from count_some(here, bounds.elsewhere, strength, label)
-    if found <= noise.tail_bound(SURELY[True]):
+    if found <= noise.tail_bound(far_group.SURELY[True]):
         return place
     outside = replace(bounds.outside, counted=found, noise=noise, twice=True)
     wider = yield from _to_home(here, place, outside, affordable(here, place.schedule, strength))
@@ -206,17 +190,21 @@ def _to_home(
 
 def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[SearchResult]:
     """[mean.13] Bounds that reach what was counted ``outside``, and a count outside of those."""
-    first, centre, last = place.bounds, place.centre, LEAST_STRENGTH[here.split.concentrated]
+    first, centre, last = (
+        place.bounds,
+        place.centre,
+        far_group.LEAST_STRENGTH[here.split.concentrated],
+    )
     assert first is not None
     assert centre is not None
-    if few_of_them(here, outside):
+    if far_group.few_of_them(here, outside):
         reach = first.reach(centre)
-        group = yield from reach_group(here, place.schedule, outside, centre, reach, last)
+        group = yield from far_group.reach_group(here, place.schedule, outside, centre, reach, last)
         if group is None:
             return replace(place, bounds=replace(first, outside=outside))
         bounds = Bounds.about(centre, *group, here.lattice)
     else:
-        found = records_found(here, outside)
+        found = far_group.records_found(here, outside)
         schedule = radii_again(here, place.schedule, outside, found, last)
         if schedule is None:
             return replace(place, bounds=replace(first, outside=outside))
@@ -227,7 +215,7 @@ def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[S
         return replace(place, way="single", bounds=bounds)
     if bounds.all_of(here.lattice):
         return replace(place, bounds=bounds)
-    counted = yield from count_closely(here, bounds.outside, bounds.elsewhere, last)
+    counted = yield from far_group.count_closely(here, bounds.outside, bounds.elsewhere, last)
     known = first.outside
     counted = replace(counted, seen=known.seen, half=known.half, others=known.others)
     return replace(place, bounds=replace(bounds, outside=counted))

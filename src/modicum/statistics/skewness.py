@@ -23,16 +23,9 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import spec
+from modicum.statistics import outside, spec, texts
 from modicum.statistics.bounds import Setting, count_away
-from modicum.statistics.outside import (
-    NOISE_OF_EVIDENCE,
-    NoisyTerm,
-    OneValue,
-    Redrawn,
-)
 from modicum.statistics.spread import PowersErrorModel, find_spread
-from modicum.statistics.texts import documented
 from modicum.status import OK, Status
 from modicum.summaries.sums import ClippedPowers
 from modicum.summaries.synthetic import SyntheticTable
@@ -53,7 +46,7 @@ EQUAL = Status(
 )
 
 
-@documented
+@texts.documented
 def skewness(
     column: str | None = None,
     *,
@@ -117,7 +110,7 @@ def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[
     )
 
     def model_of(sums: tuple[int, ...]) -> SkewnessErrorModel:
-        noise = NoisyTerm(mechanism.noise[0], 1.0)
+        noise = outside.NoisyTerm(mechanism.noise[0], 1.0)
         return SkewnessErrorModel(lattice, *ends, rough, sums, noise, bounds.outside, found.at_home)
 
     sums = yield from draw(
@@ -171,7 +164,7 @@ class SkewnessErrorModel(PowersErrorModel):
     @property
     def squared(self) -> float:
         unit = _WEIGHTS[1] * float(self.reach) ** 3 * float(self.counted.value)
-        return (self.sums[1] - self.noise.bound(NOISE_OF_EVIDENCE)) / unit
+        return (self.sums[1] - self.noise.bound(outside.NOISE_OF_EVIDENCE)) / unit
 
     def _moments(self) -> tuple[Fraction, ...]:
         """Mean powers in units of the reach, M_k / R^k."""
@@ -186,10 +179,10 @@ class SkewnessErrorModel(PowersErrorModel):
         lower, upper = self.interval(0.95, None)
         return NOISY if upper - lower > _VAGUE else OK
 
-    def redrawn(self, table: SyntheticTable) -> Redrawn:
+    def redrawn(self, table: SyntheticTable) -> outside.Redrawn:
         powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]
         exact = _weighted(powers, self.reach)
-        return Redrawn(
+        return outside.Redrawn(
             (self.noise.noise,) * 3,
             lambda *z: (
                 replace(self, sums=tuple(a + b for a, b in zip(exact, z, strict=True))).value
@@ -259,7 +252,7 @@ class SkewnessErrorModel(PowersErrorModel):
 
 
 @dataclass(frozen=True, slots=True)
-class UnskewedErrorModel(OneValue):
+class UnskewedErrorModel(outside.OneValue):
     """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ."""
 
     def interval(self, level: float, tail: float | None) -> Interval:

@@ -17,17 +17,15 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from modicum.errors import InvalidArgument, as_given
+from modicum.exact import octaves, rational
 from modicum.exact.lattice import Lattice
-from modicum.exact.octaves import OCTAVES
-from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.event import Event
 from modicum.release import Estimate, Record, Release
 from modicum.runtime.query import Pooling, Query
 from modicum.runtime.steps import Steps
-from modicum.statistics.contents import CHAPTERS
+from modicum.statistics import contents, persons
 from modicum.statistics.found_range import RangeNeeds, in_found_range, octaves_of
-from modicum.statistics.persons import WIDER, WIDER_IF_FOUND, in_found_limit, in_values
 from modicum.summaries.base import MOST_COLUMNS, Columns, Read
 from modicum.summaries.sizes import OctaveSummary
 
@@ -72,7 +70,7 @@ def checked_rank(q: object) -> Fraction:
     """Read a q, within 10^-18 of the argument; losses then are exact in int64."""
     if isinstance(q, list | tuple) or (isinstance(q, str) and "," in q):
         raise InvalidArgument(f"q must be one number, got {as_given(q)}: `quantiles` takes several")
-    exact = as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]
+    exact = rational.as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]
     if not 0 < exact < 1:
         raise InvalidArgument(
             f"q must lie strictly between 0 and 1, got {as_given(q)}{in_percent([exact])}"
@@ -191,19 +189,22 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             needs = RangeNeeds(options.spare, max(self.strength, options.strength))
             return in_found_range(self.octaves_of(place), event, self.lattice_of, on, needs)
 
-        of_rows, wider = partial(begin, self.begin), WIDER_IF_FOUND if found else WIDER
+        of_rows, wider = (
+            partial(begin, self.begin),
+            persons.WIDER_IF_FOUND if found else persons.WIDER,
+        )
         if isinstance(place, Columns):  # a person's largest row is not looked for
-            of_persons = partial(in_found_limit, of_rows)
+            of_persons = partial(persons.in_found_limit, of_rows)
         else:
             answer: _Answer[Chosen, R_co] = self._in_found_limit
             if self.of_persons is not None:
                 answer = partial(self.of_persons, wider)
-            of_persons = partial(in_values, partial(begin, answer))
+            of_persons = partial(persons.in_values, partial(begin, answer))
         return Query(
             self.statistic,
             self.method,
             place,
-            OCTAVES if found else lattice,
+            octaves.OCTAVES if found else lattice,
             budget,
             of_rows,
             self.release,
@@ -215,7 +216,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             pooling=self._pooling(self.pooled, begin, place, options, found=found),
             pooling_of_persons=self._pooling(
                 self.pooled_persons and self.pooled_persons(wider),
-                lambda answer, event: in_values(partial(begin, answer), event),
+                lambda answer, event: persons.in_values(partial(begin, answer), event),
                 place,
                 options,
                 found=found,
@@ -255,7 +256,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     def _in_found_limit(
         self, place: str | None, lattice: Lattice | None, event: Event, options: Chosen
     ) -> Steps[Estimate[R_co]]:
-        return in_found_limit(lambda each: self.begin(place, lattice, each, options), event)
+        return persons.in_found_limit(lambda each: self.begin(place, lattice, each, options), event)
 
 
 class Planned(NamedTuple):
@@ -359,7 +360,7 @@ WEIGHTS_HELP: Mapping[str, str] = MappingProxyType({"weights": "column of weight
 def find_statistic(name: str) -> Declaration:
     """Import the chapter of a statistic, and return what it declares of it."""
     declared: tuple[Declaration, ...]
-    declared = import_module(f"modicum.statistics.{CHAPTERS[name]}").STATISTICS
+    declared = import_module(f"modicum.statistics.{contents.CHAPTERS[name]}").STATISTICS
     return next(each for each in declared if each.name == name)
 
 

@@ -18,11 +18,9 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import HALF_LN2, PerOctave, RadiusGrid
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
-from modicum.statistics.outside import STEEP
-from modicum.statistics.spec import Options
+from modicum.statistics import outside, spec
 from modicum.statistics.tail_shape import Ranks, TailShape
-from modicum.summaries.base import Reduction
-from modicum.summaries.sums import Count, CountSummary
+from modicum.summaries import base, sums
 from modicum.summaries.tails import Tails, TailSummary
 
 Clusters = Literal["clip", "keep"]
@@ -95,7 +93,7 @@ class Schedule:
         split: BudgetSplit,
         least: int,
         most: int,
-        steepest: float = STEEP,
+        steepest: float = outside.STEEP,
     ) -> Schedule:
         """[people.14] A prior, steep about a radius that so many records exceed, r^-1 elsewhere.
 
@@ -229,7 +227,7 @@ def octaves(lattice: Lattice) -> float:
 
 def first_reduction(
     lattice: Lattice, split: BudgetSplit, clusters: Clusters, *, shape: bool = False
-) -> Reduction[TailSummary | CountSummary]:
+) -> base.Reduction[TailSummary | sums.CountSummary]:
     """Choose what a first pass gathers: both ends of the data, or only the count.
 
     The ends hold so many records that what lies beyond them has no weight: a radius with F records
@@ -244,7 +242,7 @@ def first_reduction(
 @functools.lru_cache(maxsize=64)
 def _first_reduction(
     lattice: Lattice, loss: Event, clusters: Clusters, *, shape: bool
-) -> Reduction[TailSummary | CountSummary]:
+) -> base.Reduction[TailSummary | sums.CountSummary]:
     split = BudgetSplit(loss)
     schedule = mean_schedule(lattice, split, 1 << 60, clusters, shape=shape)
     log_width = octaves(lattice)
@@ -254,7 +252,7 @@ def _first_reduction(
         nats = _FAR * log_width + (_POWER - _FAR) * _STEEP_NATS
     eta = float(split.share(schedule.radii).range)
     keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + nats) / eta))
-    return Tails(keep) if keep <= CELL_LIMIT else Count()
+    return Tails(keep) if keep <= CELL_LIMIT else sums.Count()
 
 
 def subsample_level(noisy_count: int) -> int:
@@ -337,7 +335,7 @@ def sum_schedule(
     concentrated = split.concentrated
     radii = 0.06 if concentrated else 0.18 if expected > LEAST_FOR_COUNTS else 0.24
     eta = 2 * math.sqrt(radii) if concentrated else radii
-    power = min(STEEP, max(1.25, eta * expected / (2 * (log_width + 6))))
+    power = min(outside.STEEP, max(1.25, eta * expected / (2 * (log_width + 6))))
     shape = shape_share(split, expected, clusters)
     if clusters == "keep":
         power = min(power, 2.5)
@@ -356,7 +354,7 @@ def _shape_strength(expected: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterOption(Options):
+class ClusterOption(spec.Options):
     """Whether a small distant cluster may be clipped away."""
 
     clusters: Clusters
@@ -365,7 +363,7 @@ class ClusterOption(Options):
     def strength(self) -> float:
         return 0.1 if self.clusters == "keep" else 0.0
 
-    def check(self, listed: Sequence[Options], where: str) -> None:
+    def check(self, listed: Sequence[spec.Options], where: str) -> None:
         chosen: object = self.clusters
         if not isinstance(chosen, str) or self not in listed:
             known = ", ".join(repr(o.clusters) for o in listed if isinstance(o, ClusterOption))
@@ -389,7 +387,7 @@ class NearOption(ClusterOption):
     median: float
     third: float
 
-    def check(self, listed: Sequence[Options], where: str) -> None:
+    def check(self, listed: Sequence[spec.Options], where: str) -> None:
         """Nothing to refuse: no caller chooses it."""
 
 

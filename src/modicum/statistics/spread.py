@@ -30,14 +30,8 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import spec
-from modicum.statistics.bounds import (
-    Bounds,
-    Rough,
-    Setting,
-    count_away,
-    rough_mean,
-)
+from modicum.statistics import search, spec, tail_index, texts
+from modicum.statistics.bounds import Bounds, Rough, Setting, count_away, rough_mean
 from modicum.statistics.outside import (
     NOISE_OF_EVIDENCE,
     Clipped,
@@ -48,15 +42,12 @@ from modicum.statistics.outside import (
     Redrawn,
     share_of_sums,
 )
-from modicum.statistics.search import locate_data
-from modicum.statistics.tail_index import Evidence, PowerEvidence
-from modicum.statistics.texts import documented
 from modicum.status import FINE_STEPS, Status
 from modicum.summaries.sums import ClippedSquares
 from modicum.summaries.synthetic import SyntheticTable
 
 
-@documented
+@texts.documented
 def var(
     column: str | None = None,
     *,
@@ -100,7 +91,7 @@ def var(
     return VARIANCE.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
-@documented
+@texts.documented
 def std(
     column: str | None = None,
     *,
@@ -196,7 +187,7 @@ class Spread(NamedTuple):
 
 def find_spread(here: Setting) -> Steps[Spread]:
     """[variance.1] to [variance.4] Find clipping bounds, and a rough mean within them."""
-    n0, first, _, place = yield from locate_data(here, shape=False, filled=False)
+    n0, first, _, place = yield from search.locate_data(here, shape=False, filled=False)
     bounds = Bounds.of_range(here.lattice) if place.bounds is None else place.bounds
     if place.way == "single":
         return Spread(n0, first, bounds, None, False, place.status)
@@ -239,12 +230,15 @@ class PowersErrorModel(Clipped):
     def squared(self) -> float:
         """The mean square, in units of the squared reach, less what noise may have added."""
 
-    def evidence(self) -> tuple[Evidence, ...]:
+    def evidence(self) -> tuple[tail_index.Evidence, ...]:
         """The mean square tells of the tail too, and wherever the data are."""
         rows = max(float(self.counted.value), 1.0)
         records = min(max(self.outside.others, 1.0), rows) if self.outside.others else rows
         share = min(max(self.squared * rows / records, 0.0), 1.0)
-        return (*Clipped.evidence(self), PowerEvidence(2, records, share, max(self.reach, 1)))
+        return (
+            *Clipped.evidence(self),
+            tail_index.PowerEvidence(2, records, share, max(self.reach, 1)),
+        )
 
     @property
     def in_steps(self) -> tuple[int, ...]:

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms import additive, grids
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.grids import IntervalGrid
 from modicum.mechanisms.scores import IntervalScore, LossScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
@@ -30,10 +29,8 @@ from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.vector_rounds import VectorRounds, VectorSetting
 from modicum.statistics.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
 from modicum.status import OK, Status, unseen
-from modicum.summaries.base import Columns
-from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
+from modicum.summaries import base, cells, vectors
 from modicum.summaries.second_moments import WHOLE, FarCounts, Norm, Scaling
-from modicum.summaries.vectors import NormSummary
 
 Interval = tuple[int, int]
 
@@ -78,7 +75,7 @@ class StandardisedColumns(VectorSetting):
 
 
 def standardised_columns(
-    columns: Columns, lattice: Lattice, event: Event, *, goal: bool, common: bool = False
+    columns: base.Columns, lattice: Lattice, event: Event, *, goal: bool, common: bool = False
 ) -> Steps[StandardisedColumns]:
     """Count the rows, draw an interval for each column or one for all, and count what it misses.
 
@@ -88,7 +85,7 @@ def standardised_columns(
     """
     split = BudgetSplit(event)
     here = VectorSetting(columns, lattice, split)
-    spread = yield from read(here.ask(SpreadCounts()))
+    spread = yield from read(here.ask(cells.SpreadCounts()))
     width = spread.width
     labels = columns.names or tuple(f"column {place}" for place in range(width))
     counted, noise = yield from draw_count(split, spread.count, split.share(COUNTED))  # [moments.1]
@@ -106,7 +103,7 @@ def standardised_columns(
     counts = yield from read(here.ask(FarCounts(scaling)))
     share = split.share(_FAR if float(split.scale) * rows >= _TELLING else _LITTLE)
     # [moments.4]
-    counting = split.spend(add_noise(counts.totals, share, sensitivity=WHOLE))
+    counting = split.spend(additive.add_noise(counts.totals, share, sensitivity=WHOLE))
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     norm: Norm = "l2" if split.concentrated else "l1"
@@ -117,7 +114,12 @@ def standardised_columns(
 
 
 def _own_intervals(
-    here: VectorSetting, spread: SpreadSummary, labels: Sequence[str], rows: int, *, goal: bool
+    here: VectorSetting,
+    spread: cells.SpreadSummary,
+    labels: Sequence[str],
+    rows: int,
+    *,
+    goal: bool,
 ) -> Steps[tuple[Scaling, tuple[bool, ...], bool, Fraction, bool]]:
     """[moments.2] Draw an interval for each column, and again for those that have none yet.
 
@@ -138,7 +140,7 @@ def _own_intervals(
         intervals |= yield from _intervals(here, spread, labels, rows, again, clear=True)
         saved -= share * len(missed)
     # All the range for a column without an interval.
-    grid = IntervalGrid.of(here.lattice)
+    grid = grids.IntervalGrid.of(here.lattice)
     ends = [found or grid.interval(grid.size) for found in intervals.values()]
     scaling = Scaling(
         tuple(low + wide // 2 for low, wide in ends),
@@ -151,7 +153,7 @@ def _own_intervals(
 
 def _intervals(
     here: VectorSetting,
-    spread: SpreadSummary,
+    spread: cells.SpreadSummary,
     labels: Sequence[str],
     rows: int,
     shares: Mapping[int, Fraction],
@@ -159,8 +161,8 @@ def _intervals(
     clear: bool = False,
 ) -> Steps[dict[int, Interval | None]]:
     """Draw an interval, or none, for each of the columns that have a share."""
-    grid, chosen = IntervalGrid.of(here.lattice, clear=clear), {}
-    words, ends = partial(grid.words, here.lattice), cell_numbers(grid.ends())
+    grid, chosen = grids.IntervalGrid.of(here.lattice, clear=clear), {}
+    words, ends = partial(grid.words, here.lattice), cells.cell_numbers(grid.ends())
     for place, share in shares.items():
         scores = grid.scores(np.diff(spread.below(place, ends), axis=1))
         part = here.split.share(share)
@@ -223,7 +225,7 @@ def common_scaling(here: VectorSetting, rows: int, width: int) -> Steps[Scaling]
     return Scaling(centre * (width // len(centre)), (shift,) * width)
 
 
-def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
+def _octaves(here: VectorSetting, norms: vectors.NormSummary, rows: int) -> Steps[int]:
     """Draw a radius R, by the number of rows that are not within (R/8, R]."""
     longest = here.start.longest(here.lattice, norms.width)
     wide = wide_radii(here.lattice, here.power).radii

@@ -32,20 +32,7 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics import spec
-from modicum.statistics.bounds import (
-    COLLAPSED_BITS,
-    Atom,
-    Setting,
-    Way,
-    count_some,
-    find_home,
-    find_radius,
-    look_at_tail,
-    look_elsewhere,
-    reach_from,
-)
-from modicum.statistics.far_group import count_twice, radius_for_group, sizes_for
+from modicum.statistics import bounds, far_group, pooled_sums, spec, tail_index, texts
 from modicum.statistics.outside import (
     APART,
     FEW,
@@ -60,13 +47,6 @@ from modicum.statistics.outside import (
     home_of,
     mean_size,
 )
-from modicum.statistics.pooled_sums import (
-    FEWEST,
-    GroupSumErrorModel,
-    find_sums,
-    sum_in_pool,
-    with_lost,
-)
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
     CLUSTERS_HELP,
@@ -80,18 +60,13 @@ from modicum.statistics.split import (
     first_reduction,
     sum_schedule,
 )
-from modicum.statistics.tail_index import Evidence
-from modicum.statistics.texts import documented
 from modicum.status import OK, Status
-from modicum.summaries.base import RecordRule
+from modicum.summaries import base, subsample, sums, synthetic
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.subsample import Records, RecordSummary
-from modicum.summaries.sums import ClippedSum
-from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
 
-@documented
+@texts.documented
 def sum(
     column: str | None = None,
     *,
@@ -165,7 +140,7 @@ class _Place:
     schedule: Schedule
     half: tuple[float, int] | None = None
     seen: tuple[float, int] | None = None
-    atom: Atom | None = None
+    atom: bounds.Atom | None = None
     status: Status = OK
 
 
@@ -174,21 +149,23 @@ def adaptive_sum(
     lattice: Lattice,
     event: Event,
     options: ClusterOption,
-    rule: RecordRule | None = None,
+    rule: base.RecordRule | None = None,
 ) -> Steps[ScalarEstimate]:
     """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`.
 
     With a ``rule`` the records are those of persons.
     """
-    here = Setting(column, lattice, BudgetSplit(event), rule=rule)
+    here = bounds.Setting(column, lattice, BudgetSplit(event), rule=rule)
     return (yield from sum_within(here, options.clusters))
 
 
-def sum_within(here: Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
+def sum_within(here: bounds.Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
     """Estimate the sum of the records of a setting."""
     lattice, split = here.lattice, here.split
     first = first_reduction(lattice, split, clusters, shape=True)
-    summary, records = yield from read_both(here.ask(first), here.ask(Records(subsamples=2)))
+    summary, records = yield from read_both(
+        here.ask(first), here.ask(subsample.Records(subsamples=2))
+    )
     tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
     if here.counts and expected_records(split, n0) < LEAST_FOR_BOUNDS:
@@ -196,7 +173,7 @@ def sum_within(here: Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
         return (yield from _by_radius(here, tails, place, n0, counted))
     if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         # Few rows, or no numbers at all: that is worth a better count.
-        n0, noise = yield from count_some(here, summary.count, 0.25, "count, again")
+        n0, noise = yield from bounds.count_some(here, summary.count, 0.25, "count, again")
         return (yield from _over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
     if place.way == "range":
@@ -205,20 +182,20 @@ def sum_within(here: Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
 
 
 def _by_radius(
-    here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
+    here: bounds.Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
 ) -> Steps[ScalarEstimate]:
     """[sum.2], [sum.4] The sum within a radius, or over the range if a radius is worth nothing."""
     split = here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
-    if radius <= here.width >> COLLAPSED_BITS and not here.counts:
+    if radius <= here.width >> bounds.COLLAPSED_BITS and not here.counts:
         status = FEW if place.atom is None else APART
         return (yield from _over_the_range(here, n0, counted, status))
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
-        looked = yield from count_twice(here, place.schedule, outside, elsewhere, n0)
+        looked = yield from far_group.count_twice(here, place.schedule, outside, elsewhere, n0)
         outside = looked.outside
         if looked.group:
-            outside = yield from radius_for_group(here, place.schedule, looked)
+            outside = yield from far_group.radius_for_group(here, place.schedule, looked)
             radius = outside.radii[0]
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
         if place.half and radius < place.half[1] and outside.excess(0.05) and not here.counts:
@@ -238,13 +215,18 @@ def sum_of_persons(
     wider: int, column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the sum of all rows of persons, each of whom is one record, the sum of theirs."""
-    rule = RecordRule("sum", lattice=lattice)  # [people.2]
+    rule = base.RecordRule("sum", lattice=lattice)  # [people.2]
     return adaptive_sum(column, lattice.widened(wider), event, options, rule)
 
 
 def pooled_way(wider: int, kind: Literal["sum", "count"]) -> spec.PooledWay:
     """How groups of persons find sums, or numbers of rows, together."""
-    return spec.PooledWay(partial(find_sums, wider, kind), sum_in_pool, with_lost, FEWEST)
+    return spec.PooledWay(
+        partial(pooled_sums.find_sums, wider, kind),
+        pooled_sums.sum_in_pool,
+        pooled_sums.with_lost,
+        pooled_sums.FEWEST,
+    )
 
 
 def no_bounded_sum(*_: object) -> Steps[ScalarEstimate]:
@@ -259,31 +241,33 @@ def bounded_sum(
     column: str | None, lattice: Lattice, event: Event, _options: ClusterOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a sum of values that lie in the range, with noise on the scale of its ends."""
-    here = Setting(column, lattice, BudgetSplit(event))
-    summary = yield from read(here.ask(ClippedSum(lattice.first, lattice.last)))
+    here = bounds.Setting(column, lattice, BudgetSplit(event))
+    summary = yield from read(here.ask(sums.ClippedSum(lattice.first, lattice.last)))
     n0, counted = yield from _count(here, summary.count)
     return (yield from _over_the_range(here, n0, counted, OK))
 
 
-def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
+def _count(here: bounds.Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
     share = here.split.share(count_share(here.split))
     n0, noise = yield from draw_count(here.split, rows, share)  # [sum.1]
     return n0, NoisyTerm(noise, 1.0)
 
 
-def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
+def _search(
+    here: bounds.Setting, records: subsample.RecordSummary, n0: int, clusters: Clusters
+) -> Steps[_Place]:
     """[mean.2] to [mean.4]: how far half of the data are from zero, or what is beside the zeros."""
     lattice, split = here.lattice, here.split
-    reach = reach_from(lattice, 0)
+    reach = bounds.reach_from(lattice, 0)
     schedule = sum_schedule(lattice, split, n0, clusters)
     if reach <= _NEAR * abs(home_of(lattice)):
         return _Place("range", schedule)
     if expected_records(split, n0) <= LEAST_FOR_COUNTS:
         return _Place("radius", schedule)
-    home = yield from find_home(here, records, n0)
+    home = yield from bounds.find_home(here, records, n0)
     if home.radius == 0:
-        atom = yield from look_elsewhere(here, schedule, home, n0)
-        ways: Mapping[Way, _Place] = {
+        atom = yield from bounds.look_elsewhere(here, schedule, home, n0)
+        ways: Mapping[bounds.Way, _Place] = {
             "none": _Place("radius", schedule),
             "range": _Place("range", schedule, atom=atom, status=atom.status),
             "radii": _Place("radius", atom.schedule, atom=atom),
@@ -295,11 +279,11 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
     half = (home.part(n0), furthest)
     if not schedule.shape:
         return _Place("radius", schedule, half)
-    schedule, seen = yield from look_at_tail(here, records, schedule, 0, n0)
+    schedule, seen = yield from bounds.look_at_tail(here, records, schedule, 0, n0)
     return _Place("radius", schedule, half, seen)
 
 
-def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
+def _reaches(here: bounds.Setting, size: int, n0: int) -> Steps[bool]:
     """Whether a fifth of the records exceed a size, as far as a noisy count tells.
 
     Of data that all lie between two candidates of [mean.2] any wider one is as good.
@@ -308,30 +292,36 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
     strength = max(0.01, 30 / expected_records(here.split, n0))
     (larger,) = cells.magnitude_above_many((size,))
     label = f"records larger than {here.lattice.words(size)}"
-    found, _ = yield from count_some(here, larger, strength, label)
+    found, _ = yield from bounds.count_some(here, larger, strength, label)
     return found > n0 / 5
 
 
-def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
+def _radius(
+    here: bounds.Setting, tails: TailSummary | None, place: _Place
+) -> Steps[tuple[Outside, int]]:
     """[sum.2], [sum.3] What the radius says of the records beyond it, and their number.
 
     That number is not released.
     """
-    reach = reach_from(here.lattice, 0)
+    reach = bounds.reach_from(here.lattice, 0)
     sizes: TailSummary | CellSummary
     if place.atom is not None and place.atom.cells.centre == 0:
         sizes = place.atom.cells
     elif tails is not None:
         sizes = tails
     else:
-        sizes = yield from sizes_for(here, place.schedule)
+        sizes = yield from far_group.sizes_for(here, place.schedule)
     seen = place.seen or place.half
     least = here.lattice.floor
-    return (yield from find_radius(here, sizes, place.schedule, reach, seen, least=least))
+    return (yield from bounds.find_radius(here, sizes, place.schedule, reach, seen, least=least))
 
 
 def _over_the_range(
-    here: Setting, n0: int, counted: NoisyTerm, status: Status, atom: Atom | None = None
+    here: bounds.Setting,
+    n0: int,
+    counted: NoisyTerm,
+    status: Status,
+    atom: bounds.Atom | None = None,
 ) -> Steps[ScalarEstimate]:
     home = None if atom is None else atom.cells.centre
     error_model = replace((yield from _within(here, None, n0, counted)), home=home)
@@ -341,17 +331,17 @@ def _over_the_range(
 
 
 def _within(
-    here: Setting, outside: Outside | None, n0: int, counted: NoisyTerm
+    here: bounds.Setting, outside: Outside | None, n0: int, counted: NoisyTerm
 ) -> Steps[SumErrorModel]:
     """[sum.4] The sum of clipped values, with all that is left."""
     lattice = here.lattice
-    radius = reach_from(lattice, 0)
+    radius = bounds.reach_from(lattice, 0)
     if outside is not None:
         radius = max(outside.reach_of(0), int(here.counts))
     # A range on one side of zero cuts the other bound at its end nearest to zero.
     lo = min(max(-radius, lattice.first), lattice.last)
     hi = max(min(radius, lattice.last), lattice.first)
-    clipped = yield from read(here.ask(ClippedSum(lo, hi)))
+    clipped = yield from read(here.ask(sums.ClippedSum(lo, hi)))
     reach = max(abs(lo), abs(hi))
     final = here.split.spend(
         add_to_one(clipped.total, here.split.rest(), sensitivity=max(reach, 1))
@@ -384,7 +374,7 @@ class SumErrorModel(Clipped, SizedByBounds):
     def counted(self) -> Counted:
         return Counted(Fraction(self.count), (self.count_noise,))
 
-    def evidence(self) -> tuple[Evidence, ...]:
+    def evidence(self) -> tuple[tail_index.Evidence, ...]:
         """Of values on one side of zero the sum tells their mean size too."""
         found = Clipped.evidence(self)
         if self.outside is None or not self.outside.others:
@@ -409,7 +399,7 @@ class SumErrorModel(Clipped, SizedByBounds):
         """Return how far the noise moves the sum, but for a probability of alpha."""
         return self.noise.bound(alpha) * self.lattice.step
 
-    def redrawn(self, table: SyntheticTable) -> Redrawn:
+    def redrawn(self, table: synthetic.SyntheticTable) -> Redrawn:
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
 
@@ -488,6 +478,6 @@ STATISTICS = (
             rows_help=False,
             without=("weights",),
         ),
-        error_model=(SumErrorModel, GroupSumErrorModel),
+        error_model=(SumErrorModel, pooled_sums.GroupSumErrorModel),
     ),
 )

@@ -29,31 +29,21 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
+from modicum.mechanisms import level_sets, scores
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.level_sets import LinearLevelMechanism
-from modicum.mechanisms.scores import ReachScore
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read
-from modicum.statistics import spec
-from modicum.statistics.drawn_interval import (
-    COUNT_SHARE,
-    INTERVAL_SHARE,
-    POINT_SHARE,
-    DrawnEnds,
-    distances,
-)
-from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.texts import documented
+from modicum.statistics import drawn_interval, outside, spec, texts
 from modicum.status import OK, Status
 from modicum.summaries.base import Integers, Read
 from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 
 
-@documented
+@texts.documented
 def trimmed_mean(
     column: str | None = None,
     *,
@@ -112,7 +102,7 @@ def trimmed_mean(
     return TRIMMED_MEAN.query(spec.column_name(column), lattice, cost, options)
 
 
-@documented
+@texts.documented
 def winsorized_mean(
     column: str | None = None,
     *,
@@ -223,13 +213,13 @@ class LevelPlan:
     @classmethod
     def of(cls, lattice: Lattice, split: BudgetSplit, level: float | None) -> LevelPlan:
         """[trimmed_mean.9] From public arguments; more than 30,000 level sets are refused."""
-        share = POINT_SHARE if level is not None else 1 - COUNT_SHARE
+        share = drawn_interval.POINT_SHARE if level is not None else 1 - drawn_interval.COUNT_SHARE
         points, unit = math.log(lattice.width + 1), 2 / float(split.share(share).range)
         cap, bound = math.ceil((points + NEGLIGIBLE) * unit), (points + math.log(20)) * unit
         plan = cls(cap, 0, 0, bound)
         if level is not None:
-            unit = 2 / float(split.share(INTERVAL_SHARE).range)
-            radii = len(distances(lattice.width).radii)
+            unit = 2 / float(split.share(drawn_interval.INTERVAL_SHARE).range)
+            radii = len(drawn_interval.distances(lattice.width).radii)
             aim = _aim(0, radii, level, unit)
             nats = math.log(radii) + float(TILTS[0]) * radii + RARE
             plan = cls(cap, aim, max(aim, math.ceil(nats * unit)), bound)
@@ -278,18 +268,20 @@ def _estimate(
     )
 
     # [trimmed_mean.1]
-    count, spread = yield from draw_count(split, cuts.count, split.share(COUNT_SHARE))
-    noise = NoisyTerm(spread, 1.0)
-    share = split.rest() if level is None else split.share(POINT_SHARE)
+    count, spread = yield from draw_count(
+        split, cuts.count, split.share(drawn_interval.COUNT_SHARE)
+    )
+    noise = outside.NoisyTerm(spread, 1.0)
+    share = split.rest() if level is None else split.share(drawn_interval.POINT_SHARE)
     ends = lows[: plan.cap], highs[: plan.cap]
     mechanism = split.spend(  # [trimmed_mean.2]
-        LinearLevelMechanism(*ends, lattice.first, lattice.last, *share.ranged)
+        level_sets.LinearLevelMechanism(*ends, lattice.first, lattice.last, *share.ranged)
     )
     name = "winsorized mean" if winsorized else "trimmed mean"
     point = yield from draw(name, mechanism, lattice.words)
     radius = None
     if level is not None:
-        radii = distances(max(lattice.last - point, point - lattice.first)).radii
+        radii = drawn_interval.distances(max(lattice.last - point, point - lattice.first)).radii
         reached = np.maximum(highs - point, point - lows)
         chosen = yield from draw(  # [trimmed_mean.3]
             "radius of the interval",
@@ -303,7 +295,7 @@ def _estimate(
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
-def _changes(trim: Fraction, count: int, noise: NoisyTerm) -> float:
+def _changes(trim: Fraction, count: int, noise: outside.NoisyTerm) -> float:
     """[trimmed_mean.8] So few changes leave the mean among the records, as a noisy count tells."""
     return float(trim / (1 - trim)) * (count - noise.bound(0.05))
 
@@ -315,7 +307,7 @@ def _radius_mechanism(
     split: BudgetSplit,
     level: float,
     changes: float,
-) -> Exponential[ReachScore]:
+) -> Exponential[scores.ReachScore]:
     """[trimmed_mean.3] Number of the least radius that ``aim`` changes do not exceed, or about so.
 
     Radii are public, given the point. The loss of one is the distance of ``aim`` from the numbers
@@ -327,7 +319,7 @@ def _radius_mechanism(
     reach = reached[: aim + plan.radius_cap]
     within = np.searchsorted(reach, np.array(radii), side="right")
     fine = _FINE * max(1, math.ceil(share.range))
-    score = ReachScore(tuple(within.tolist()), aim, tilt, fine)
+    score = scores.ReachScore(tuple(within.tolist()), aim, tilt, fine)
     return split.spend(Exponential(score, *share.ranged))
 
 
@@ -445,7 +437,7 @@ NO_END = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class TrimmedErrorModel(DrawnEnds):
+class TrimmedErrorModel(drawn_interval.DrawnEnds):
     """A point near the mean of the records between two cuts, and a radius.
 
     ``trim`` is the share of the records beyond each cut. With probability 95 %, at most

@@ -22,32 +22,14 @@ import numpy as np
 
 from modicum.array_release import ArrayEstimate, Axis, Intervals
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms import grids, selection
 from modicum.mechanisms.additive import Additive, Noise, VectorNoise, add_noise
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics.vector_schedule import (
-    OUTSIDE,
-    SUBSTEP,
-    VectorSchedule,
-    again_radii,
-    all_radii,
-    count_share,
-    fine_radii,
-    part_of,
-    wide_radii,
-    wide_squares,
-)
+from modicum.statistics import vector_schedule
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.base import Columns, Read, Reduction
-from modicum.summaries.vectors import (
-    BOUND,
-    ClippedVectors,
-    NormCounts,
-    NormSummary,
-    VectorScaling,
-)
+from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorScaling
 
 S = TypeVar("S")
 
@@ -82,15 +64,17 @@ class VectorSetting:
     def start(self) -> VectorScaling:
         """Measure from the point of the range that is nearest to 0."""
         origin = min(max(0, self.lattice.first), self.lattice.last)
-        return VectorScaling((origin,), (float(SUBSTEP),), power=self.power)
+        return VectorScaling((origin,), (float(vector_schedule.SUBSTEP),), power=self.power)
 
     def norms(self, scaling: VectorScaling) -> Read[NormSummary]:
         """Read the norms of scaled rows, for all radii."""
-        return self.ask(NormCounts(scaling, all_radii(self.lattice, self.power)))
+        return self.ask(NormCounts(scaling, vector_schedule.all_radii(self.lattice, self.power)))
 
     def beyond(self, norms: NormSummary) -> dict[int, int]:
         """Rows beyond each of all radii; sensitive."""
-        return dict(zip(all_radii(self.lattice, self.power), norms.outside, strict=True))
+        return dict(
+            zip(vector_schedule.all_radii(self.lattice, self.power), norms.outside, strict=True)
+        )
 
     def noisy_sums(self, totals: tuple[int, ...], share: Fraction) -> VectorNoise | Additive:
         """Sums of rows clipped to ``BOUND``, plus noise for a share."""
@@ -138,10 +122,10 @@ class Ball:
 class VectorRounds(VectorSetting):
     """The rounds of one run whose budget is divided."""
 
-    schedule: VectorSchedule
+    schedule: vector_schedule.VectorSchedule
 
     @classmethod
-    def of(cls, here: VectorSetting, schedule: VectorSchedule) -> VectorRounds:
+    def of(cls, here: VectorSetting, schedule: vector_schedule.VectorSchedule) -> VectorRounds:
         return cls(here.columns, here.lattice, here.split, schedule)
 
     def locate(self, norms: NormSummary, ends: tuple[float, float] | None = None) -> Steps[Located]:
@@ -197,7 +181,9 @@ class VectorRounds(VectorSetting):
             if width * v.sum() ** (2 / p) < _UNEVEN * best and noise < _CLEAR * v.mean():
                 break
             gains = np.array(scaling.gains) * v ** (-1 / (p + 2))
-            gains *= SUBSTEP / 2.0 ** np.frexp(gains.max())[1]  # the largest is from 128 to 256
+            gains *= (
+                vector_schedule.SUBSTEP / 2.0 ** np.frexp(gains.max())[1]
+            )  # the largest is from 128 to 256
             changed = gains / np.array(scaling.gains)
             ends = (found.radius * changed.min() / 4, 2 * found.radius * changed.max())
             scaling = replace(scaling, gains=tuple(gains.tolist()))
@@ -212,12 +198,12 @@ class VectorRounds(VectorSetting):
     def last_ball(self, found: Located) -> Steps[Ball]:
         """Draw the radius of the last sum near one that is known; if that fails, beyond it."""
         schedule, share = self.schedule, self.schedule.constants.last_radius
-        grid = fine_radii(found.radius, self.lattice, self.power)
+        grid = vector_schedule.fine_radii(found.radius, self.lattice, self.power)
         outside = self.beyond(found.norms)
-        target = schedule.last_target(1 - self.spent - share - OUTSIDE[self.power])
+        target = schedule.last_target(1 - self.spent - share - vector_schedule.OUTSIDE[self.power])
         draws = "last radius", target, share
         radius = yield from self._radius(outside, grid, schedule.fine_tilt, *draws)
-        share = OUTSIDE[self.power]
+        share = vector_schedule.OUTSIDE[self.power]
         rows, noise = yield from self.noisy_count(outside[radius], share, "rows outside")
         most = schedule.most_outside(target, math.sqrt(noise.variance))
         if rows <= most:
@@ -234,15 +220,19 @@ class VectorRounds(VectorSetting):
         """
         schedule, constants = self.schedule, self.schedule.constants
 
-        def searched(grid: RadiusGrid, per_octave: int, share: Fraction, label: str) -> Steps[int]:
+        def searched(
+            grid: grids.RadiusGrid, per_octave: int, share: Fraction, label: str
+        ) -> Steps[int]:
             octaves = math.log2(grid.radii[-1] / grid.radii[0])
             tilt = schedule.again_tilt(octaves, per_octave)
             return (yield from self._radius(outside, grid, tilt, label, target, share))
 
         whole = found.scaling.longest(self.lattice, found.norms.width)
-        grid = part_of(wide_radii(self.lattice, self.power), least, whole)
+        grid = vector_schedule.part_of(
+            vector_schedule.wide_radii(self.lattice, self.power), least, whole
+        )
         wide = yield from searched(grid, 4, constants.again_wide, "wider radius")
-        grid = again_radii(least, wide, self.lattice, self.power)
+        grid = vector_schedule.again_radii(least, wide, self.lattice, self.power)
         radius = yield from searched(grid, 16, constants.again_fine, "last radius again")
         share, label = constants.again_outside, "rows outside again"
         rows, noise = yield from self.noisy_count(outside[radius], share, label)
@@ -252,7 +242,7 @@ class VectorRounds(VectorSetting):
     def _radius(
         self,
         outside: Mapping[int, int],
-        grid: RadiusGrid,
+        grid: grids.RadiusGrid,
         tilt: Fraction,
         label: str,
         target: int | None = None,
@@ -266,7 +256,7 @@ class VectorRounds(VectorSetting):
             target, share = self.schedule.target, self.schedule.radius
         punished = tuple(max(outside[radius] - target, 0) for radius in grid.radii)
         mechanism = self.split.spend(
-            RadiusDraw.of((punished,), grid, self.split.share(share), tilt=tilt)
+            selection.RadiusDraw.of((punished,), grid, self.split.share(share), tilt=tilt)
         )
         (place,) = yield from draw(label, mechanism)
         return grid.radii[place]
@@ -275,11 +265,11 @@ class VectorRounds(VectorSetting):
         self, norms: NormSummary, label: str, ends: tuple[float, float] | None
     ) -> Steps[int]:
         """Draw a radius on the way, between two ends if they are known."""
-        grid, tilt = wide_radii(self.lattice, self.power), self.schedule.wide_tilt
+        grid, tilt = vector_schedule.wide_radii(self.lattice, self.power), self.schedule.wide_tilt
         if ends is None:
-            grid = part_of(grid, 1, self.start.longest(self.lattice, norms.width))
+            grid = vector_schedule.part_of(grid, 1, self.start.longest(self.lattice, norms.width))
         else:
-            grid = part_of(grid, *ends)
+            grid = vector_schedule.part_of(grid, *ends)
             tilt = self.schedule.part_tilt(math.log2(ends[1] / ends[0]))
         return (yield from self._radius(self.beyond(norms), grid, tilt, label))
 
@@ -291,11 +281,11 @@ class VectorRounds(VectorSetting):
         if sizes is None:
             _, sizes = yield from self._measured(found.scaling, found.norms.width)
         assert sizes is not None
-        whole = wide_squares(self.lattice)
+        whole = vector_schedule.wide_squares(self.lattice)
         outside = dict(zip(whole.radii, sizes.outside, strict=True))
         # A row of norm R has a vector of squares of norm R² / sqrt(d) to R².
         least = found.radius**2 / (64 * math.sqrt(found.norms.width))
-        grid = part_of(whole, least, 2.0 * found.radius**2)
+        grid = vector_schedule.part_of(whole, least, 2.0 * found.radius**2)
         tilt = self.schedule.part_tilt(math.log2(grid.radii[-1] / grid.radii[0]) / 2)
         return (yield from self._radius(outside, grid, tilt, f"radius of squares {number}"))
 
@@ -306,7 +296,9 @@ class VectorRounds(VectorSetting):
         asked = self.norms(scaling)
         if width == 1 or self.power == 1:
             return (yield from read(asked)), None
-        squares = NormCounts(replace(scaling, sizes=True), wide_squares(self.lattice).radii)
+        squares = NormCounts(
+            replace(scaling, sizes=True), vector_schedule.wide_squares(self.lattice).radii
+        )
         return (yield from read_both(asked, self.ask(squares)))
 
     def _stepped(self, scaling: VectorScaling, radius: int, label: str) -> Steps[VectorScaling]:
@@ -337,7 +329,7 @@ def last_sum(
     """
     split, asked = here.split, ClippedVectors(scaling, ball.radius)
     summary = yield from read(here.ask(asked))
-    share = (1 - here.spent) * (1 - count_share(width, near, here.power))
+    share = (1 - here.spent) * (1 - vector_schedule.count_share(width, near, here.power))
     mechanism: VectorNoise | Additive
     if public_rows is None:
         mechanism = here.noisy_sums(summary.totals, share)

@@ -25,20 +25,10 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.monotone_statistic import crowds, shown, suppress_warnings
+from modicum.statistics import monotone_statistic, spec, texts
 from modicum.statistics.score_lengths import Reals
-from modicum.statistics.spec import (
-    Declaration,
-    Options,
-    Row,
-    column_names,
-    ranged,
-)
-from modicum.statistics.texts import documented
 from modicum.status import OK, Status
-from modicum.summaries.base import Columns, Integers, Read
-from modicum.summaries.cells import MOST_COLUMNS
-from modicum.summaries.second_moments import RowsInMemory
+from modicum.summaries import base, cells, second_moments
 
 _CHECKED_LEVELS = 6
 _CHECKED_ROWS = 3
@@ -48,7 +38,7 @@ _ROUNDING = 2.0**-30  # of the largest number of the range: a mean of 2^23 rows,
 _LARGEST_TOLERANCE = 1e-3
 
 
-@documented
+@texts.documented
 def vector_statistic(
     columns: Sequence[str] | None = None,
     *,
@@ -113,7 +103,7 @@ def vector_statistic(
     'vector_statistic'
     """
     cost = chosen_budget(epsilon, rho, budget)
-    names, lattice = column_names(columns), Lattice.within(within, step)
+    names, lattice = spec.column_names(columns), Lattice.within(within, step)
     options = VectorStatisticOption.of(statistic, names, lattice)
     return VECTOR.query(names, lattice, cost, options)
 
@@ -264,7 +254,8 @@ class Sensitivities(ABC):
                     known[key] = np.clip(value, *self.range(lo, hi)), bounds
                 except Exception as error:
                     raise InvalidArgument(
-                        f"{self.name} failed for the rows {shown(rows)}, and may fail for none: "
+                        f"{self.name} failed for the rows {monotone_statistic.shown(rows)}, and "
+                        "may fail for none: "
                         f"{error}"
                     ) from error
             return known[key]
@@ -274,7 +265,8 @@ class Sensitivities(ABC):
             if not (self._keeps_promise(here, there) and self._keeps_promise(there, here)):
                 raise InvalidArgument(
                     f"the sensitivities of {self.name} break their promise: compare the rows "
-                    f"{shown(few)} with {shown(more)} between {lo:g} and {hi:g}"
+                    f"{monotone_statistic.shown(few)} with {monotone_statistic.shown(more)} "
+                    f"between {lo:g} and {hi:g}"
                 )
 
     def _pairs(self, lo: float, hi: float) -> Iterator[tuple[Reals, Reals]]:
@@ -290,7 +282,7 @@ class Sensitivities(ABC):
             for data in combinations_with_replacement(points, size):
                 for point in points:
                     yield rows(data), rows((*data, point))
-        yield from crowds(rows(points), lo, hi)
+        yield from monotone_statistic.crowds(rows(points), lo, hi)
 
     def _check_attributes(self, lo: float, hi: float) -> None:
         labels: object = getattr(self, "labels", None)
@@ -352,7 +344,7 @@ def largest_radius(statistic: Sensitivities, answers: Lattice) -> int:
 
 
 def measured(
-    statistic: Sensitivities, rows: Integers, lattice: Lattice, answers: Lattice, levels: int
+    statistic: Sensitivities, rows: base.Integers, lattice: Lattice, answers: Lattice, levels: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return value and radii in lattice steps; if the methods fail, public ones.
 
@@ -395,7 +387,7 @@ def _computed(
 ) -> tuple[Reals, Reals]:
     """Call both methods; what is not an array of finite numbers is an error."""
     rows.flags.writeable = False
-    with suppress_warnings():
+    with monotone_statistic.suppress_warnings():
         value = _finite(statistic.value(rows, lo, hi), statistic.dimension)
         return value, _finite(statistic.sensitivities(rows, lo, hi, levels), levels)
 
@@ -416,7 +408,7 @@ TINY = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class VectorStatisticOption(Options):
+class VectorStatisticOption(spec.Options):
     """Which statistic."""
 
     statistic: Sensitivities
@@ -426,7 +418,9 @@ class VectorStatisticOption(Options):
         return f"OwnVectorOption(statistic={self.statistic!r})"
 
     @classmethod
-    def of(cls, statistic: object, columns: Columns, lattice: Lattice) -> VectorStatisticOption:
+    def of(
+        cls, statistic: object, columns: base.Columns, lattice: Lattice
+    ) -> VectorStatisticOption:
         """Check the statistic, on small data sets too, and that it fits the columns and the range.
 
         The step of the lattice must not be too wide for its values.
@@ -441,8 +435,8 @@ class VectorStatisticOption(Options):
             raise InvalidArgument(
                 f"{statistic.name} is of {statistic.columns} columns, got {len(columns.names)}"
             )
-        if statistic.columns > MOST_COLUMNS:
-            raise InvalidArgument(f"at most {MOST_COLUMNS} columns, got {statistic.columns}")
+        if statistic.columns > cells.MOST_COLUMNS:
+            raise InvalidArgument(f"at most {cells.MOST_COLUMNS} columns, got {statistic.columns}")
         answers_of(statistic, lattice)
         return cls(statistic)
 
@@ -482,7 +476,7 @@ class VectorStatisticErrorModel:
 
 
 def noisy_vector(
-    columns: Columns, lattice: Lattice, event: Event, statistic: Sensitivities
+    columns: base.Columns, lattice: Lattice, event: Event, statistic: Sensitivities
 ) -> Steps[ArrayEstimate]:
     """Release a vector statistic in one draw."""
     size, stated = BudgetSplit(event).rest().ranged
@@ -491,7 +485,9 @@ def noisy_vector(
     # After so many radii balls of any size are lighter than the first by e^-40.
     nats = statistic.dimension * math.log(2 * largest + 1) + _NEGLIGIBLE
     levels = min(math.ceil(2 * nats / float(size)), _MOST_LEVELS)
-    found = yield from read(Read(None, lattice, RowsInMemory(statistic.columns), columns))
+    found = yield from read(
+        base.Read(None, lattice, second_moments.RowsInMemory(statistic.columns), columns)
+    )
     centre, radii = measured(statistic, found.rows, lattice, answers, levels)
     fixed = largest, statistic.norm, size, stated, statistic.signless
     mechanism = RadialMechanism(centre, radii, *fixed)
@@ -518,14 +514,14 @@ class MeanOfRange(Sensitivities):
         return np.asarray((hi - lo) / left, dtype=np.float64)
 
 
-VECTOR: Row[VectorStatisticOption, ArrayRelease] = Row(
+VECTOR: spec.Row[VectorStatisticOption, ArrayRelease] = spec.Row(
     "vector_statistic",
     "radial",
     (VectorStatisticOption(MeanOfRange()),),
     "radial",
     "any vector statistic, by its local sensitivities",
     lambda columns, lattice, event, options: noisy_vector(
-        columns, ranged(lattice), event, options.statistic
+        columns, spec.ranged(lattice), event, options.statistic
     ),
     ArrayRelease,
     of_rows=True,
@@ -533,7 +529,7 @@ VECTOR: Row[VectorStatisticOption, ArrayRelease] = Row(
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         vector_statistic,
         (VECTOR,),
         """>>> import numpy as np, modicum

@@ -23,19 +23,8 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import (
-    CHUNK,
-    Accumulator,
-    Integers,
-    More,
-    PartsSearch,
-    Reduction,
-    Rows,
-    SearchPass,
-    Summary,
-    passes_over,
-    ranged,
-)
+from modicum.summaries import base
+from modicum.summaries.base import Integers
 from modicum.summaries.subsample import ChosenRows, SubsamplePass, distinct_positions
 
 T = TypeVar("T")
@@ -138,7 +127,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Bracket(Reduction["BracketSummary"]):
+class Bracket(base.Reduction["BracketSummary"]):
     """Collects the records in [lo, hi]: all of them, or a sample if they are more than ``most``.
 
     The bracket follows from random samples, and reveals about the data what they do. See
@@ -151,13 +140,13 @@ class Bracket(Reduction["BracketSummary"]):
     hi: int
     most: int
 
-    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> BracketPass:
+    def begin(self, lattice: Lattice | None, rows: base.Rows | None = None, /) -> BracketPass:
         entropy = None if rows is None else rows.entropy
-        return BracketPass(self, ranged(lattice, "ranks need"), entropy)
+        return BracketPass(self, base.ranged(lattice, "ranks need"), entropy)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BracketSummary(Summary):
+class BracketSummary(base.Summary):
     """The records of one part of the data, by their place relative to a :class:`Bracket`.
 
     The numbers of records are sensitive; if lo equals hi, the records there count as ``on_lo``. Of
@@ -265,7 +254,7 @@ class BracketSummary(Summary):
         )
 
 
-class BracketPass(Accumulator[BracketSummary]):
+class BracketPass(base.Accumulator[BracketSummary]):
     """Collects the records in a bracket and counts the others.
 
     Records on an end of the bracket are counted only, so that no number of ties needs memory. If
@@ -285,8 +274,8 @@ class BracketPass(Accumulator[BracketSummary]):
         self._sampler: SubsamplePass | None = None
 
     def update(self, x: Floats, /) -> None:
-        for start in range(0, len(x), CHUNK):
-            part = self._read(x[start : start + CHUNK])
+        for start in range(0, len(x), base.CHUNK):
+            part = self._read(x[start : start + base.CHUNK])
             from_floor, up_to_ceiling = part >= self._floor, part <= self._ceiling
             # NaN is neither, every number is one of them.
             numbers = np.count_nonzero(from_floor), np.count_nonzero(up_to_ceiling)
@@ -404,7 +393,7 @@ class RankSearch(Generic[T]):
         self.searches = [WindowSearch(ranks, whole, most, whole) for ranks in windows]
         self._summary = summary
 
-    def wanted(self) -> list[Reduction[Any]]:
+    def wanted(self) -> list[base.Reduction[Any]]:
         return [*self._brackets()]
 
     def learn(self, known: Sequence[Any]) -> T | None:
@@ -422,10 +411,10 @@ class RankSearch(Generic[T]):
         return [each for each in self.searches if each.found is None]
 
 
-class RankPass(SearchPass[T]):
+class RankPass(base.SearchPass[T]):
     """The passes of a search over a column; it begins with a sample if there is one."""
 
-    def __init__(self, search: RankSearch[T], lattice: Lattice, rows: Rows | None) -> None:
+    def __init__(self, search: RankSearch[T], lattice: Lattice, rows: base.Rows | None) -> None:
         super().__init__(search, lattice, rows)
         self._searches: Sequence[WindowSearch] = search.searches
 
@@ -440,8 +429,8 @@ class RankPass(SearchPass[T]):
     def update(self, x: Floats, /) -> None:
         """Read a chunk; for many brackets, sorting it once is cheaper than comparing with each."""
         passes = self._begun()
-        for start in range(0, len(x), CHUNK):
-            part = x[start : start + CHUNK]
+        for start in range(0, len(x), base.CHUNK):
+            part = x[start : start + base.CHUNK]
             if len(passes) <= _SORTED_FROM:
                 for each in passes:
                     each.update(part)
@@ -452,7 +441,7 @@ class RankPass(SearchPass[T]):
                     each.update_sorted(ordered[:numbers])
 
 
-def _fetched(rows: Rows | None, lattice: Lattice) -> Sample | None:
+def _fetched(rows: base.Rows | None, lattice: Lattice) -> Sample | None:
     """Sample rows by position, if there are many and any of them can be fetched.
 
     The number of records among all rows is an estimate.
@@ -466,7 +455,7 @@ def _fetched(rows: Rows | None, lattice: Lattice) -> Sample | None:
     return Sample(values, records, 0, lattice.first, lattice.last)
 
 
-class RankReduction(Reduction[T]):
+class RankReduction(base.Reduction[T]):
     """A reduction to records around ranks, which may take several passes or jobs.
 
     One pass is enough for up to 10^6 rows, and where rows can be fetched by their position; longer
@@ -477,13 +466,13 @@ class RankReduction(Reduction[T]):
     __slots__ = ()
 
     @abstractmethod
-    def search(self, lattice: Lattice, most: int, more: More | None) -> RankSearch[T]:
+    def search(self, lattice: Lattice, most: int, more: base.More | None) -> RankSearch[T]:
         """Return the search; ``more`` reads the rows once more, ``None`` if all are kept."""
 
-    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> RankPass[T]:
-        lattice = ranged(lattice, "ranks need")
-        more = None if rows is None else passes_over(rows, lattice)
+    def begin(self, lattice: Lattice | None, rows: base.Rows | None = None, /) -> RankPass[T]:
+        lattice = base.ranged(lattice, "ranks need")
+        more = None if rows is None else base.passes_over(rows, lattice)
         return RankPass(self.search(lattice, WHOLE, more), lattice, rows)
 
-    def in_parts(self, lattice: Lattice | None, more: More, /) -> PartsSearch:
-        return self.search(ranged(lattice, "ranks need"), FIRST_JOB, more)
+    def in_parts(self, lattice: Lattice | None, more: base.More, /) -> base.PartsSearch:
+        return self.search(base.ranged(lattice, "ranks need"), FIRST_JOB, more)

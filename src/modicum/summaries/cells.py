@@ -16,25 +16,15 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid
-from modicum.summaries.base import (
-    CHUNK,
-    LIMB,
-    Accumulator,
-    AdditiveSummary,
-    Fields,
-    Integers,
-    Quantiser,
-    Reduction,
-    pack,
-    quantised,
-)
+from modicum.summaries import base
+from modicum.summaries.base import CHUNK, Integers
 from modicum.summaries.synthetic import SyntheticTable
 
 _FOR_EACH_CELL, _MOST_SORTED = 32, 1 << 19  # records that are sorted together: 4 MB
 
 
 @dataclass(frozen=True, slots=True)
-class Cells(Reduction["CellSummary"]):
+class Cells(base.Reduction["CellSummary"]):
     """Counts and sums the records of each cell around a centre, exactly.
 
     The records at a distance d from the centre with edge[i-1] < d <= edge[i] form cell i of their
@@ -53,7 +43,7 @@ class Cells(Reduction["CellSummary"]):
             )
 
     def begin(self, lattice: Lattice | None, *_: object) -> _CellsPass:
-        return _CellsPass(self, Quantiser(lattice))
+        return _CellsPass(self, base.Quantiser(lattice))
 
     def synthetic(self, table: SyntheticTable, lattice: Lattice | None, *_: object) -> CellSummary:
         assert lattice is not None
@@ -62,7 +52,7 @@ class Cells(Reduction["CellSummary"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CellSummary(AdditiveSummary):
+class CellSummary(base.AdditiveSummary):
     """A table of cells, from the far left over the centre to the far right.
 
     Every record lies in the public range [first, last]. ``counts`` and ``sums`` are sensitive, one
@@ -158,8 +148,8 @@ def _bounds_of(asked: Cells, least: int, most: int) -> Integers:
     return np.clip(bounds, least, most)
 
 
-class _CellsPass(Accumulator[CellSummary]):
-    def __init__(self, asked: Cells, quantiser: Quantiser) -> None:
+class _CellsPass(base.Accumulator[CellSummary]):
+    def __init__(self, asked: Cells, quantiser: base.Quantiser) -> None:
         self._asked = asked
         self._quantiser = quantiser
         self._bounds = bounds = _bounds_of(asked, quantiser.first, quantiser.last + 1)
@@ -188,14 +178,14 @@ class _CellsPass(Accumulator[CellSummary]):
         self._tallies[0] += counts
         if filled.any():
             firsts = starts[filled]
-            self._tallies[1, filled] += np.add.reduceat(q >> LIMB, firsts)
-            self._tallies[2, filled] += np.add.reduceat(q & ((1 << LIMB) - 1), firsts)
+            self._tallies[1, filled] += np.add.reduceat(q >> base.LIMB, firsts)
+            self._tallies[2, filled] += np.add.reduceat(q & ((1 << base.LIMB) - 1), firsts)
 
     def finish(self) -> CellSummary:
         if self._waiting:
             self._tally()
         counts, high, low = self._tallies.tolist()
-        sums = tuple([(a << LIMB) + b for a, b in zip(high, low, strict=True)])
+        sums = tuple([(a << base.LIMB) + b for a, b in zip(high, low, strict=True)])
         asked, ends = self._asked, (self._quantiser.first, self._quantiser.last)
         return CellSummary(asked.centre, asked.edges, *ends, tuple(counts), sums)
 
@@ -208,7 +198,7 @@ MOST_COLUMNS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadCounts(Reduction["SpreadSummary"]):
+class SpreadCounts(base.Reduction["SpreadSummary"]):
     """Counts the records in each cell, for every one of several columns.
 
     A cell is [p, p'), p and p' neighbours in :data:`CELLS`; below zero cells are mirrored about
@@ -216,11 +206,11 @@ class SpreadCounts(Reduction["SpreadSummary"]):
     """
 
     def begin(self, lattice: Lattice | None, *_: object) -> _SpreadPass:
-        return _SpreadPass(Quantiser(lattice))
+        return _SpreadPass(base.Quantiser(lattice))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SpreadSummary(AdditiveSummary):
+class SpreadSummary(base.AdditiveSummary):
     """Counts of the cells: ``counts`` has shape (width, cells).
 
     ``first`` is the number of the cell that ``counts`` begins with. It and ``width``, the number of
@@ -246,11 +236,11 @@ class SpreadSummary(AdditiveSummary):
         counts = self.counts.ravel()
         filled = np.flatnonzero(counts)
         ends = (self.first, self.width, self.counts.shape[1])
-        return pack(self.kind, *ends, self.count, filled, counts[filled])
+        return base.pack(self.kind, *ends, self.count, filled, counts[filled])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SpreadSummary:
-        fields = Fields(cls.kind, data)
+        fields = base.Fields(cls.kind, data)
         first, width, cells, count = (fields.integer() for _ in range(4))
         filled, numbers = fields.array(), fields.array()
         fields.end()
@@ -259,8 +249,8 @@ class SpreadSummary(AdditiveSummary):
         return cls(first, width, count, counts.reshape(width, cells))
 
 
-class _SpreadPass(Accumulator[SpreadSummary]):
-    def __init__(self, quantiser: Quantiser) -> None:
+class _SpreadPass(base.Accumulator[SpreadSummary]):
+    def __init__(self, quantiser: base.Quantiser) -> None:
         self._quantiser = quantiser
         ends = cell_numbers(np.array([quantiser.first, quantiser.last]))
         self._first, self._cells = int(ends[0]), int(ends[1] - ends[0]) + 1
@@ -275,7 +265,7 @@ class _SpreadPass(Accumulator[SpreadSummary]):
                 raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {x.shape[1]}")
             self._counts = np.zeros((x.shape[1], self._cells), dtype=np.int64)
         starts = np.arange(x.shape[1]) * self._cells - self._first
-        for q in quantised(self._quantiser, x):
+        for q in base.quantised(self._quantiser, x):
             self._count += len(q)
             self._waiting.append((cell_numbers(q) + starts).ravel())
             self._numbers += q.size

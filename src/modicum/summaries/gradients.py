@@ -19,14 +19,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import AdditiveSummary, Integers, Reduction, Rows
-from modicum.summaries.second_moments import (
-    BITS,
-    FIT_BITS,
-    RowNorm,
-    RowTotals,
-    Scaling,
-    on_lattice,
-)
+from modicum.summaries.second_moments import BITS, FIT_BITS, RowNorm, RowTotals, Scaling, on_lattice
 from modicum.summaries.vectors import BOUND, Floats, RowPass, norms, shortened, size
 
 REACH = 1 << 8

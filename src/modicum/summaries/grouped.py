@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
+from modicum.summaries import order_statistics, subsample
 from modicum.summaries.base import CHUNK, Integers, Quantiser, Reduction, Rows, Sensitive, exact_sum
-from modicum.summaries.order_statistics import RankWindow, WindowSummary
-from modicum.summaries.subsample import Records, RecordSummary, rows_in_memory
 from modicum.summaries.sums import ClippedSum, ClippedSummary, Count, CountSummary
 from modicum.summaries.tails import Tails, TailSummary, tails_of_groups
 
@@ -216,11 +215,11 @@ def summary_of_sorted(
             return TailSummary.of_sorted(q, keep, len(q))
         case ClippedSum(lo, hi) if lattice.first <= lo and hi <= lattice.last:
             return ClippedSummary(len(q), exact_sum(np.clip(q, lo, hi)))
-        case RankWindow(share, reach):
+        case order_statistics.RankWindow(share, reach):
             start, stop = reduction.ranks(len(q))
-            return WindowSummary(len(q), start, q[start:stop].copy(), share, reach)
-        case Records():
-            return RecordSummary(rows_in_memory(q))
+            return order_statistics.WindowSummary(len(q), start, q[start:stop].copy(), share, reach)
+        case subsample.Records():
+            return subsample.RecordSummary(subsample.rows_in_memory(q))
     accumulator = reduction.begin(lattice.numbers, rows if reduction.secret else None)
     accumulator.update(q * np.float64(lattice.step))
     return accumulator.finish()

@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import (
-    Accumulator,
-    Columns,
-    More,
-    PartsSearch,
-    Reduction,
-    Rows,
-)
+from modicum.summaries.base import Accumulator, Columns, More, PartsSearch, Reduction, Rows
 
 S = TypeVar("S")
 Floats = NDArray[np.float64]

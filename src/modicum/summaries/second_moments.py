@@ -18,17 +18,8 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import (
-    AdditiveSummary,
-    Fields,
-    Integers,
-    Quantiser,
-    Reduction,
-    Rows,
-    Sensitive,
-    pack,
-    quantised,
-)
+from modicum.summaries import base
+from modicum.summaries.base import Integers
 from modicum.summaries.vectors import Floats, RowPass
 
 BITS = 16
@@ -214,7 +205,7 @@ class RowNorm:
 
 
 @dataclass(frozen=True, slots=True)
-class RowNormCounts(Reduction["RowNormSummary"]):
+class RowNormCounts(base.Reduction["RowNormSummary"]):
     """Counts the rows that exceed each of some public sizes, and what is cut off."""
 
     scaling: Scaling
@@ -222,7 +213,7 @@ class RowNormCounts(Reduction["RowNormSummary"]):
     bounds: tuple[int, ...]
 
     def begin(
-        self, lattice: Lattice | None, _rows: Rows | None = None, /
+        self, lattice: Lattice | None, _rows: base.Rows | None = None, /
     ) -> RowPass[RowNormSummary]:
         bounds = np.array(self.bounds)[:, None]
 
@@ -235,7 +226,7 @@ class RowNormCounts(Reduction["RowNormSummary"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowNormSummary(AdditiveSummary):
+class RowNormSummary(base.AdditiveSummary):
     """Number of rows beyond each size, without and with a value cut off, and squares (sensitive).
 
     The squares are those of :meth:`Scaling.cut_off`.
@@ -249,7 +240,7 @@ class RowNormSummary(AdditiveSummary):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowTotals(AdditiveSummary):
+class RowTotals(base.AdditiveSummary):
     """Exact totals over all rows (sensitive)."""
 
     kind: ClassVar[str] = "row-totals"
@@ -258,7 +249,7 @@ class RowTotals(AdditiveSummary):
 
 
 @dataclass(frozen=True, slots=True)
-class SecondMoments(Reduction[RowTotals]):
+class SecondMoments(base.Reduction[RowTotals]):
     """Sums the outer products of rows whose size is clipped to a released or public bound.
 
     The totals are the upper triangle, row by row.
@@ -268,7 +259,9 @@ class SecondMoments(Reduction[RowTotals]):
     row_norm: RowNorm
     bound: int
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+    def begin(
+        self, lattice: Lattice | None, _rows: base.Rows | None = None, /
+    ) -> RowPass[RowTotals]:
         upper = np.triu_indices(len(self.scaling.centres) + 1)
 
         def summed(q: Integers) -> tuple[NDArray[np.object_]]:
@@ -288,7 +281,7 @@ WHOLE = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class FarCounts(Reduction[RowTotals]):
+class FarCounts(base.Reduction[RowTotals]):
     """Counts the rows that are far in each column, by :meth:`Scaling.far`.
 
     A row that is far in k columns adds ``WHOLE // k`` to each of their totals.
@@ -296,7 +289,9 @@ class FarCounts(Reduction[RowTotals]):
 
     scaling: Scaling
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+    def begin(
+        self, lattice: Lattice | None, _rows: base.Rows | None = None, /
+    ) -> RowPass[RowTotals]:
         def counted(q: Integers) -> tuple[Integers]:
             far = self.scaling.far(q)
             far = far[far.any(axis=1)]
@@ -306,19 +301,19 @@ class FarCounts(Reduction[RowTotals]):
 
 
 @dataclass(frozen=True, slots=True)
-class RowsInMemory(Reduction["RowsSummary"]):
+class RowsInMemory(base.Reduction["RowsSummary"]):
     """Holds all rows of ``width`` columns, rounded to the lattice: 8 bytes a number."""
 
     holds_rows = True
 
     width: int
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _RowsPass:
-        return _RowsPass(self.width, Quantiser(lattice))
+    def begin(self, lattice: Lattice | None, _rows: base.Rows | None = None, /) -> _RowsPass:
+        return _RowsPass(self.width, base.Quantiser(lattice))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowsSummary(Sensitive):
+class RowsSummary(base.Sensitive):
     """The rows, in an order that does not depend on how they came.
 
     ``rows`` has shape (n, width): lattice integers, sorted by the first column, then by the second,
@@ -334,11 +329,11 @@ class RowsSummary(Sensitive):
         return RowsSummary(_in_order(np.concatenate([self.rows, other.rows])))
 
     def to_bytes(self) -> bytes:
-        return pack("rows", self.rows.shape[1], self.rows.ravel())
+        return base.pack("rows", self.rows.shape[1], self.rows.ravel())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> RowsSummary:
-        fields = Fields("rows", data)
+        fields = base.Fields("rows", data)
         width = fields.integer()
         rows = fields.array().reshape(-1, width)
         fields.end()
@@ -348,7 +343,7 @@ class RowsSummary(Sensitive):
 class _RowsPass:
     reads = True
 
-    def __init__(self, width: int, quantiser: Quantiser) -> None:
+    def __init__(self, width: int, quantiser: base.Quantiser) -> None:
         self._width, self._quantiser = width, quantiser
         self._kept: list[Integers] = [np.empty((0, width), dtype=np.int64)]
 
@@ -356,7 +351,7 @@ class _RowsPass:
         if x.shape[1:] != (self._width,):
             found = x.shape[1] if x.ndim > 1 else 1
             raise InvalidArgument(f"the statistic is of {self._width} columns, got {found}")
-        self._kept += quantised(self._quantiser, x)
+        self._kept += base.quantised(self._quantiser, x)
 
     def finish(self) -> RowsSummary:
         return RowsSummary(_in_order(np.concatenate(self._kept)))
@@ -368,8 +363,8 @@ def _in_order(rows: Integers) -> Integers:
 
 def on_lattice(lattice: Lattice | None) -> Callable[[Floats], list[Integers]]:
     """Round rows to lattice integers, in blocks; of no rows there is a block without any."""
-    quantiser = Quantiser(lattice)
-    return lambda x: quantised(quantiser, x) or [np.empty(x.shape, dtype=np.int64)]
+    quantiser = base.Quantiser(lattice)
+    return lambda x: base.quantised(quantiser, x) or [np.empty(x.shape, dtype=np.int64)]
 
 
 # ---- Losses of many public linear fits, each row adding at most a public amount
@@ -432,7 +427,7 @@ class FitList:
 
 
 @dataclass(frozen=True, slots=True)
-class FitLosses(Reduction[RowTotals]):
+class FitLosses(base.Reduction[RowTotals]):
     """Sums the squared residuals of every fit of a list, each residual clipped to a cap.
 
     The cap is in units of 1 / :data:`RESIDUAL`; a row adds at most its square to a loss. Residuals
@@ -443,7 +438,9 @@ class FitLosses(Reduction[RowTotals]):
     fits: FitList
     cap: int
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+    def begin(
+        self, lattice: Lattice | None, _rows: base.Rows | None = None, /
+    ) -> RowPass[RowTotals]:
         fits = self.fits.fits().T.astype(np.float64)
         used = fits[1:] != 0
         size = max(1, _BLOCK // self.fits.size)

@@ -19,20 +19,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.binomial import binomial_pow2
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import (
-    Accumulator,
-    Fetchable,
-    Integers,
-    More,
-    PartsSearch,
-    Reduction,
-    Rows,
-    SearchPass,
-    Sensitive,
-    Summary,
-    passes_over,
-    ranged,
-)
+from modicum.summaries import base
+from modicum.summaries.base import Integers
 from modicum.summaries.synthetic import SyntheticTable
 
 FEW = 14
@@ -88,7 +76,7 @@ def members(size: int, k: int, entropy: Entropy) -> Integers:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ChosenRows(Summary):
+class ChosenRows(base.Summary):
     """Independent Poisson subsamples of rate 2^-level of the records of one part.
 
     ``records`` is the number of records, from which the level follows, or 0 if the level was given.
@@ -134,7 +122,7 @@ def rows_in_memory(q: Integers) -> Pool:
     return lambda k, entropy: q[members(len(q), k, entropy)]
 
 
-def rows_to_fetch(rows: Fetchable, lattice: Lattice) -> Pool:
+def rows_to_fetch(rows: base.Fetchable, lattice: Lattice) -> Pool:
     """Return the pool of rows that can be fetched by their position."""
     size = rows.size
 
@@ -153,7 +141,7 @@ class ChosenPool:
     ``more`` makes one more pass.
     """
 
-    def __init__(self, chosen: ChosenRows, more: More) -> None:
+    def __init__(self, chosen: ChosenRows, more: base.More) -> None:
         self._level = chosen.level
         self._chosen = list(chosen.subsamples)
         self._more = more
@@ -229,7 +217,7 @@ class _Passing:
         return self._ahead[first:last] - start
 
 
-class SubsamplePass(Accumulator[ChosenRows]):
+class SubsamplePass(base.Accumulator[ChosenRows]):
     """A pass that keeps independent Poisson subsamples.
 
     They are thinned as records mount up, unless the level is given.
@@ -260,7 +248,7 @@ class SubsamplePass(Accumulator[ChosenRows]):
 
 
 @dataclass(frozen=True, slots=True)
-class Records(Reduction["RecordSummary"]):
+class Records(base.Reduction["RecordSummary"]):
     """Prepares secret Poisson subsamples of the records; they are drawn from its summary.
 
     Where any row can be fetched by its position, nothing is read until the subsample is drawn.
@@ -274,24 +262,24 @@ class Records(Reduction["RecordSummary"]):
     subsamples: int = 1
 
     def begin(
-        self, lattice: Lattice | None, rows: Rows | None = None, /
-    ) -> Accumulator[RecordSummary]:
-        lattice = ranged(lattice, "records need")
+        self, lattice: Lattice | None, rows: base.Rows | None = None, /
+    ) -> base.Accumulator[RecordSummary]:
+        lattice = base.ranged(lattice, "records need")
         if rows is None:
             return _RecordsInMemory(lattice)
         if (fetchable := rows.fetchable) is not None:
             return _RecordsToFetch(RecordSummary(rows_to_fetch(fetchable, lattice)))
-        search = _RecordsSearch(self.subsamples, passes_over(rows, lattice))
-        return SearchPass(search, lattice, rows)
+        search = _RecordsSearch(self.subsamples, base.passes_over(rows, lattice))
+        return base.SearchPass(search, lattice, rows)
 
-    def in_parts(self, _lattice: Lattice | None, more: More, /) -> PartsSearch:
+    def in_parts(self, _lattice: Lattice | None, more: base.More, /) -> base.PartsSearch:
         return _RecordsSearch(self.subsamples, more)
 
     def synthetic(self, table: SyntheticTable, *_: object) -> RecordSummary:
         return RecordSummary(table.thin)
 
 
-class RecordSummary(Sensitive):
+class RecordSummary(base.Sensitive):
     """The records of a column, as a secret Poisson subsample of them or all.
 
     Notes
@@ -332,7 +320,7 @@ class RecordSummary(Sensitive):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    __hash__ = Sensitive.__hash__
+    __hash__ = base.Sensitive.__hash__
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,16 +328,16 @@ class _RecordsSearch:
     """Subsamples that are chosen in one pass, or by all parts in one job."""
 
     subsamples: int
-    more: More
+    more: base.More
 
-    def wanted(self) -> list[Reduction[Any]]:
+    def wanted(self) -> list[base.Reduction[Any]]:
         return [PartRecords(self.subsamples)]
 
     def learn(self, known: Sequence[Any]) -> RecordSummary:
         return RecordSummary(ChosenPool(known[0], self.more))
 
 
-class _RecordsToFetch(Accumulator[RecordSummary]):
+class _RecordsToFetch(base.Accumulator[RecordSummary]):
     """Reads nothing: rows are fetched when they are needed."""
 
     reads = False
@@ -364,7 +352,7 @@ class _RecordsToFetch(Accumulator[RecordSummary]):
         return self._summary
 
 
-class _RecordsInMemory(Accumulator[RecordSummary]):
+class _RecordsInMemory(base.Accumulator[RecordSummary]):
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
         self._q: list[Integers] = [np.empty(0, dtype=np.int64)]
@@ -377,7 +365,7 @@ class _RecordsInMemory(Accumulator[RecordSummary]):
 
 
 @dataclass(frozen=True, slots=True)
-class PartRecords(Reduction["ChosenRows"]):
+class PartRecords(base.Reduction["ChosenRows"]):
     """Chooses a part's share of :class:`~modicum.summaries.subsample.Records`.
 
     With a ``level`` the rate is 2^-level, whatever the number of records.
@@ -388,7 +376,7 @@ class PartRecords(Reduction["ChosenRows"]):
     subsamples: int
     level: int | None = None
 
-    def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> SubsamplePass:
+    def begin(self, lattice: Lattice | None, rows: base.Rows | None = None, /) -> SubsamplePass:
         if lattice is None or rows is None:
             raise InvalidArgument(
                 "records need a range and randomness: lattice and rows are missing"

@@ -18,17 +18,8 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import (
-    CHUNK,
-    LIMB,
-    ROW,
-    Accumulator,
-    Integers,
-    Quantiser,
-    Reduction,
-    Summary,
-    exact_sum,
-)
+from modicum.summaries import base
+from modicum.summaries.base import CHUNK, ROW, Integers
 from modicum.summaries.synthetic import SyntheticTable
 
 
@@ -65,10 +56,10 @@ class _End:
         return np.sort(self._buffer[: self._keep])
 
 
-class TailsPass(Accumulator["TailSummary"]):
+class TailsPass(base.Accumulator["TailSummary"]):
     """Both ends and the middle of a column, from its chunks in any order."""
 
-    def __init__(self, keep: int, quantiser: Quantiser) -> None:
+    def __init__(self, keep: int, quantiser: base.Quantiser) -> None:
         self._keep = keep
         self._quantiser = quantiser
         self._pending: list[Integers] = []  # integers at first; bits once there are bounds
@@ -172,7 +163,7 @@ class TailsPass(Accumulator["TailSummary"]):
 
     def _to_middle(self, q: Integers) -> None:
         if len(q):
-            self._middle_sum += exact_sum(q)
+            self._middle_sum += base.exact_sum(q)
             self._middle_count += len(q)
 
 
@@ -193,7 +184,7 @@ _BEYOND = 1 << 62  # further out than any lattice integer
 
 
 @dataclass(frozen=True, slots=True)
-class Tails(Reduction["TailSummary"]):
+class Tails(base.Reduction["TailSummary"]):
     """Keeps the ``keep`` lowest and highest records, and sums the rest exactly; keep is at least 1.
 
     Every count and clipped sum whose bounds leave at most ``keep`` records outside on each side
@@ -207,7 +198,7 @@ class Tails(Reduction["TailSummary"]):
             raise InvalidArgument(f"keep must be at least 1, got {self.keep}")
 
     def begin(self, lattice: Lattice | None, *_: object) -> TailsPass:
-        return TailsPass(self.keep, Quantiser(lattice))
+        return TailsPass(self.keep, base.Quantiser(lattice))
 
     def synthetic(self, table: SyntheticTable, *_: object) -> TailSummary:
         low, rest = table.lowest(self.keep)
@@ -216,7 +207,7 @@ class Tails(Reduction["TailSummary"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TailSummary(Summary):
+class TailSummary(base.Summary):
     """Both ends of a column in full, and the sum of its middle, on lattice integers.
 
     Of n = ``count`` records, ``low`` are the min(n, keep) lowest and ``high`` the min(n - len(low),
@@ -243,7 +234,7 @@ class TailSummary(Summary):
         cut = len(kept) - min(count - lows, keep)
         low, rest, high = kept[:lows], kept[lows:cut], kept[cut:]
         if len(rest):
-            middle_sum, middle_count = middle_sum + exact_sum(rest), middle_count + len(rest)
+            middle_sum, middle_count = middle_sum + base.exact_sum(rest), middle_count + len(rest)
         return cls(count, low, high, middle_sum, middle_count, keep)
 
     @property
@@ -327,7 +318,7 @@ def _thresholds(t: Sequence[int] | Integers) -> Integers:
 
 def _clipped(q: Integers, lo: int, hi: int) -> int:
     start, stop = q.searchsorted(lo), q.searchsorted(hi, side="right")
-    return lo * int(start) + exact_sum(q[start:stop]) + hi * int(len(q) - stop)
+    return lo * int(start) + base.exact_sum(q[start:stop]) + hi * int(len(q) - stop)
 
 
 _BLOCK = 1 << 18  # records whose upper limbs are in memory at a time
@@ -362,7 +353,7 @@ def tails_of_groups(
         count, cut = int(counts[group]), start + int(lows[group])
         middle = count - (stop - start)
         high, low = sums[:, group].tolist()
-        total = (high << LIMB) + low + middle * first
+        total = (high << base.LIMB) + low + middle * first
         return TailSummary(count, kept[start:cut], kept[cut:stop], total, middle, keep)
 
     return summary
@@ -378,7 +369,7 @@ def _between(packed: Integers, starts: Integers, stops: Integers, value_bits: in
     sums = np.zeros((2, len(starts)), dtype=np.int64)
     filled = np.flatnonzero(stops > starts)
     starts, stops = starts[filled], stops[filled]
-    limb = min(LIMB, value_bits)
+    limb = min(base.LIMB, value_bits)
     offset = 0
     while offset < len(filled):
         # As many slices as a block of records holds, or one.

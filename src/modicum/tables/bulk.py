@@ -17,35 +17,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from modicum.charging import PendingCharge, query_text
-from modicum.confidence import check_confidence
+from modicum import charging, confidence, group_by, version
 from modicum.counts_file import CountsFile
 from modicum.errors import InvalidArgument, UnsupportedData, as_given
-from modicum.group_by import key_event
 from modicum.guard import Guard
-from modicum.mechanisms.additive import add_noise
-from modicum.mechanisms.partition_selection import KeepCurve
+from modicum.mechanisms import additive, partition_selection
+from modicum.privacy import event, split
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import ApproxDP
-from modicum.privacy.split import BudgetSplit
 from modicum.query import count as count_query
 from modicum.runtime.run import row_costs
-from modicum.sources.base import Source, open_source
+from modicum.sources import base, key_counts, reader, record_batches
 from modicum.sources.counted import CountedTable
-from modicum.sources.key_counts import Kind, kind_of
-from modicum.sources.reader import RemoteSource
-from modicum.sources.record_batches import blocks_of, need_arrow, reader_of
-from modicum.tables.key_blocks import (
-    RELEASED,
-    CompleteBlocks,
-    CountedBlocks,
-    Draws,
-    FoundBlocks,
-    GivenBlocks,
-    KeyBlocks,
-)
+from modicum.tables import key_blocks
 from modicum.tables.parquet_out import digest_of, part_of, ready, restored, target_of, write
-from modicum.version import VERSION
 
 
 def count_to(
@@ -59,8 +43,8 @@ def count_to(
     cost: Budget,
 ) -> CountsFile:
     """Answer :meth:`Curator.count_to`."""
-    need_arrow()
-    check_confidence(level, "auto")
+    record_batches.need_arrow()
+    confidence.check_confidence(level, "auto")
     if at_least is not None and (type(at_least) is not int or at_least < 0):
         raise InvalidArgument(f"at_least must be a whole number, got {as_given(at_least)}")
     target, source = target_of(path), guard.source
@@ -68,7 +52,7 @@ def count_to(
     kinds = _checked_columns(guard, by, keys)
     query = count_query(budget=cost)
     per_row = row_costs({"count": query}, guard.unit)["count"]
-    noise = add_noise((0,), BudgetSplit(per_row).rest(), sensitivity=1).noise[0]
+    noise = additive.add_noise((0,), split.BudgetSplit(per_row).rest(), sensitivity=1).noise[0]
     counted = source if isinstance(source, CountedTable) else None
     terms = CountsFile(
         path=str(target),
@@ -87,12 +71,12 @@ def count_to(
         view=tuple(map(str, source.views)),
         account="",
         private=guard.entropy.secret,
-        version=VERSION,
+        version=version.VERSION,
     )
     total = query.event.cost(guard.kind)
     total = total if selection is None else total + selection.cost(guard.kind)
     asked = {name: each for name, each in terms.described().items() if name != "version"}
-    text = query_text(
+    text = charging.query_text(
         {"count": query}, guard.unit, **guard.told, to=terms.path, rows=asked,
         complete=counted is not None and counted.complete,
     )  # fmt: skip
@@ -106,14 +90,18 @@ def count_to(
         curve = None
         if selection is not None:
             row = guard.unit.per_row(selection)
-            curve = KeepCurve(row.epsilon, row.delta)
-        draws = Draws(by, noise, terms.half_width, at_least, curve, guard.entropy)
+            curve = partition_selection.KeepCurve(row.epsilon, row.delta)
+        draws = key_blocks.Draws(by, noise, terms.half_width, at_least, curve, guard.entropy)
         pending.charge()
         return _published(replace(terms, account=pending.account), target, found, draws, pending)
 
 
 def _published(
-    terms: CountsFile, target: Path, found: KeyBlocks, draws: Draws, pending: PendingCharge
+    terms: CountsFile,
+    target: Path,
+    found: key_blocks.KeyBlocks,
+    draws: key_blocks.Draws,
+    pending: charging.PendingCharge,
 ) -> CountsFile:
     """Draw into a file, record it, and put it into its place [bulk.8]."""
     with part_of(target) as part:
@@ -130,7 +118,9 @@ def _published(
     return release
 
 
-def _selection(source: Source, keys: object, key_budget: Budget | None) -> ApproxDP | None:
+def _selection(
+    source: base.Source, keys: object, key_budget: Budget | None
+) -> event.ApproxDP | None:
     """Return what a draw of the keys costs; ``None`` if they are given."""
     complete = isinstance(source, CountedTable) and source.complete
     if [keys is not None, key_budget is not None, complete].count(True) != 1:
@@ -138,13 +128,13 @@ def _selection(source: Source, keys: object, key_budget: Budget | None) -> Appro
             "give one of keys=, a table of public keys, and key_budget=modicum.approx(...), for "
             "which they are drawn; a complete table of counts has its keys, and needs neither"
         )
-    return None if key_budget is None else key_event(key_budget)
+    return None if key_budget is None else group_by.key_event(key_budget)
 
 
-def _checked_columns(guard: Guard, by: Sequence[str], keys: object) -> list[Kind]:
+def _checked_columns(guard: Guard, by: Sequence[str], keys: object) -> list[key_counts.Kind]:
     """Check by the schemas that rows can be counted by these columns, for this unit."""
     source, unit = guard.source, guard.unit
-    if isinstance(source, RemoteSource):
+    if isinstance(source, reader.RemoteSource):
         raise UnsupportedData(
             "rows on a cluster are counted there: write their counts by key to Parquet, and pass "
             "modicum.counted(path, 'n')"
@@ -157,15 +147,17 @@ def _checked_columns(guard: Guard, by: Sequence[str], keys: object) -> list[Kind
     rows = source.inner if isinstance(source, CountedTable) else source
     if not by or len({*by}) < len(by):
         raise InvalidArgument(f"name different columns of keys, got {list(by)}")
-    kinds = [kind_of(rows, name) for name in by]
-    taken = {*RELEASED} | ({source.counts} if isinstance(source, CountedTable) else set())
+    kinds = [key_counts.kind_of(rows, name) for name in by]
+    taken = {*key_blocks.RELEASED} | (
+        {source.counts} if isinstance(source, CountedTable) else set()
+    )
     if taken & {*by}:
         raise InvalidArgument(f"no column of keys can have the name {min(taken & {*by})!r}")
     if keys is None:
         return kinds
-    opened = open_source(keys)
+    opened = base.open_source(keys)
     for name, kind in zip(by, kinds, strict=True):
-        given = kind_of(opened, name)
+        given = key_counts.kind_of(opened, name)
         written = kind == "text" and not rows.declared(name)  # a CSV file holds text only
         if given != kind and not (written and given == "whole"):
             raise InvalidArgument(
@@ -176,13 +168,24 @@ def _checked_columns(guard: Guard, by: Sequence[str], keys: object) -> list[Kind
 
 
 def _blocks(
-    source: Source, by: Sequence[str], kinds: Sequence[Kind], keys: Any, *, drawn: bool
-) -> KeyBlocks:
+    source: base.Source,
+    by: Sequence[str],
+    kinds: Sequence[key_counts.Kind],
+    keys: Any,
+    *,
+    drawn: bool,
+) -> key_blocks.KeyBlocks:
     """Read what is needed before the charge."""
     if keys is not None:
-        return GivenBlocks(source, by, kinds, partial(blocks_of, keys, by, "the table of keys"))
+        return key_blocks.GivenBlocks(
+            source, by, kinds, partial(record_batches.blocks_of, keys, by, "the table of keys")
+        )
     if not isinstance(source, CountedTable):
-        return FoundBlocks(source, by, kinds)
-    reader_of(source.table)  # which refuses before the charge what it cannot read
-    read = partial(blocks_of, source.table, [*by, source.counts], source.label)
-    return CountedBlocks(read, kinds, source.label) if drawn else CompleteBlocks(read)
+        return key_blocks.FoundBlocks(source, by, kinds)
+    record_batches.reader_of(source.table)  # which refuses before the charge what it cannot read
+    read = partial(record_batches.blocks_of, source.table, [*by, source.counts], source.label)
+    return (
+        key_blocks.CountedBlocks(read, kinds, source.label)
+        if drawn
+        else key_blocks.CompleteBlocks(read)
+    )

@@ -19,35 +19,29 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
+from modicum import group_answers, group_by, release, status
 from modicum import query as ask
 from modicum.errors import InvalidArgument, UnsupportedData, as_given
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.group_answers import found_groups, group_by, nothing
-from modicum.group_by import checked_keys, key_event
 from modicum.guard import Guard
 from modicum.mechanisms.additive import Additive, add_noise_to_sums
-from modicum.privacy.accountant import total
+from modicum.privacy import accountant, split
 from modicum.privacy.budget import Budget, approx
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
-from modicum.privacy.split import Share
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.run import Before, row_costs, run
 from modicum.runtime.steps import Reads, Steps, draw
-from modicum.sources.base import Source
-from modicum.sources.groups import GroupReader, check_groups, reader_of_groups
-from modicum.sources.persons import together
+from modicum.sources import base, groups, persons
 from modicum.sources.reader import RemoteSource, read_as
 from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
 from modicum.statistics.sum import LAST_DRAW
-from modicum.status import OK
 from modicum.summaries.base import Accumulator, Read, Reduction, Rows, Sensitive
 from modicum.summaries.sums import Count
-from modicum.tables.description import rounded_down
+from modicum.tables import description, table_errors
 from modicum.tables.margins import (
     PARTS,
     Layout,
@@ -57,7 +51,6 @@ from modicum.tables.margins import (
     shares,
     whole_corrections,
 )
-from modicum.tables.table_errors import TableErrorModel
 from modicum.tables.table_release import Crosstab, TableEstimate
 
 MOST_CELLS = 1_000_000
@@ -88,12 +81,12 @@ class CellReader(Sensitive):
 
     __slots__ = ("_cells", "_reader")
 
-    def __init__(self, reader: GroupReader, cells: int) -> None:
+    def __init__(self, reader: groups.GroupReader, cells: int) -> None:
         self._reader, self._cells = reader, cells
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Compute reductions, in the order of the reads."""
-        return together(
+        return persons.together(
             [isinstance(each.reduction, OfCells) for each in reads],
             reads,
             lambda apart, some: (self._apart if apart else self._reader.read_together)(
@@ -120,7 +113,7 @@ class CellDraws:
 
     layout: Layout
     records: int = 1
-    selection: tuple[TranscriptEntry, ...] = ()
+    selection: tuple[release.TranscriptEntry, ...] = ()
     ranked: bool = False
 
     def __repr__(self) -> str:
@@ -186,7 +179,7 @@ class CellDraws:
         return tuple(measured)
 
     def _estimate(
-        self, measured: tuple[NoisySums, ...], summed: ScalarEstimate | None
+        self, measured: tuple[NoisySums, ...], summed: release.ScalarEstimate | None
     ) -> TableEstimate:
         """[crosstab.5] Adjust the cells, so that all margins are sums of them."""
         cells, *margins = measured
@@ -197,10 +190,10 @@ class CellDraws:
             found = solved.corrections(cells.values, margins)
             corrections, whole = tuple(found.tolist()), whole_corrections(self.layout, found)
         inner: Any = None if summed is None else summed.error_model
-        model = TableErrorModel(self.layout, measured, corrections, whole, inner)
+        model = table_errors.TableErrorModel(self.layout, measured, corrections, whole, inner)
         return TableEstimate(
             model,
-            OK if summed is None else summed.status,
+            status.OK if summed is None else summed.status,
             lattice=None if summed is None else summed.lattice,
             selection=self.selection,
             ranked=self.ranked,
@@ -227,13 +220,13 @@ def _mechanism(
     event: Event, part: int, size: int, records: int, widest: int, values: Sequence[int] = (0,)
 ) -> Additive:
     """Return noisy cells, or sums of a margin, for a part of a cost."""
-    share = Share(event.part(Fraction(part, PARTS)))
+    share = split.Share(event.part(Fraction(part, PARTS)))
     return add_noise_to_sums(values, share, size=size, records=records, widest=widest)
 
 
 def planned_counts(
     by: Names, keys: Sequence[Any], margins: Margins, query: Query[Any], unit: Unit
-) -> TableErrorModel:
+) -> table_errors.TableErrorModel:
     """Return the noise of a table of counts before it is drawn: all of it is public.
 
     ``query`` is for the count of all cells, and ``unit`` has at most so many groups as there are
@@ -247,7 +240,7 @@ def planned_counts(
         noise = _mechanism(event, part, 1, unit.groups, widest).noise[0] if part else None
         measured.append(NoisySums((0,) * len(layout.sums(names)), noise))
     nothing_added = (0,) * len(layout.keys)
-    return TableErrorModel(layout, tuple(measured), nothing_added, nothing_added, None)
+    return table_errors.TableErrorModel(layout, tuple(measured), nothing_added, nothing_added, None)
 
 
 def crosstab(
@@ -268,7 +261,7 @@ def crosstab(
     """
     by = checked_columns(columns)
     kept = checked_margins(by, margins)
-    kinds = check_groups(guard.source, guard.unit, by, max_groups)
+    kinds = groups.check_groups(guard.source, guard.unit, by, max_groups)
     if (keys is None) == (key_budget is None):
         raise InvalidArgument(
             "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
@@ -277,12 +270,12 @@ def crosstab(
     query = (ask.count(budget=cost) if values is None else values).for_unit(guard.unit)
     row_costs({"answer": query}, guard.unit)  # refuses a small cost before labels are drawn
     joined = guard.viewing(View(None, (), by)) if len(by) > 1 else guard
-    selection: tuple[TranscriptEntry, ...] = ()
+    selection: tuple[release.TranscriptEntry, ...] = ()
     if keys is not None:
-        chosen = checked_keys(keys, by, kinds)
+        chosen = group_by.checked_keys(keys, by, kinds)
         layout = _layout(by, chosen, kept)
     else:
-        both = total([key_event(key_budget), query.event], guard.kind)
+        both = accountant.total([group_by.key_event(key_budget), query.event], guard.kind)
         if guard.key is None:
             guard.accountant.pending(both, "", None)  # it has to hold both
         chosen, selection = _drawn(guard, by, key_budget, max_groups)
@@ -347,7 +340,7 @@ def _layout(by: Names, keys: Sequence[Any], margins: tuple[Names, ...]) -> Layou
     return Layout(by, tuple((key,) if len(by) == 1 else key for key in keys), margins)
 
 
-def only_counted(source: Source, unit: Unit, query: Query[Any]) -> bool:
+def only_counted(source: base.Source, unit: Unit, query: Query[Any]) -> bool:
     """Say whether records are counted; other tables are refused where rows stay elsewhere."""
     counted = query.statistic == "count" and not unit.whole
     if not counted and isinstance(source, RemoteSource):
@@ -360,15 +353,15 @@ def only_counted(source: Source, unit: Unit, query: Query[Any]) -> bool:
 
 def _drawn(
     guard: Guard, by: Names, key_budget: Budget | None, max_groups: int | None
-) -> tuple[tuple[Any, ...], tuple[TranscriptEntry, ...]]:
+) -> tuple[tuple[Any, ...], tuple[release.TranscriptEntry, ...]]:
     """Draw the labels of each column, for an equal part of the budget, and combine them."""
     assert key_budget is not None
     share = Fraction(1, len(by))
     part = approx(
-        rounded_down(share * key_budget.amount, AMOUNT_UNITS),
-        rounded_down(share * key_budget.delta, DELTA_UNITS),
+        description.rounded_down(share * key_budget.amount, AMOUNT_UNITS),
+        description.rounded_down(share * key_budget.delta, DELTA_UNITS),
     )
-    apart = [group_by(guard, [name], None, part, max_groups) for name in by]
+    apart = [group_answers.group_by(guard, [name], None, part, max_groups) for name in by]
     found = [each.keys for each in apart]
     check_cells(math.prod(map(len, found)))  # the labels are released by now
     keys = tuple(key[0] if len(by) == 1 else key for key in product(*found))
@@ -378,7 +371,7 @@ def _drawn(
 def _answered(
     guard: Guard,
     layout: Layout,
-    selection: tuple[TranscriptEntry, ...],
+    selection: tuple[release.TranscriptEntry, ...],
     query: Query[Any],
     max_groups: int | None,
     *,
@@ -408,7 +401,7 @@ def _answered(
         charge, before, left = pending.charge, None, Fraction(1)
         if find:  # [people.13]
             before = _groups_found(guard, query, unit, by, keys, steps_for, charge)
-            unit, charge, left = unit.in_groups(before.found), nothing, before.left
+            unit, charge, left = unit.in_groups(before.found), group_answers.nothing, before.left
         of_table: Query[Crosstab] = Query(
             query.statistic,
             "least squares",
@@ -420,7 +413,9 @@ def _answered(
             ranged=query.ranged,
         )
         columns = [read_as(guard.source, query.column, query.lattice)]
-        reader = CellReader(reader_of_groups(guard.source, unit, by, keys, columns), len(keys))
+        reader = CellReader(
+            groups.reader_of_groups(guard.source, unit, by, keys, columns), len(keys)
+        )
         # A person's records in several cells are the table's own concern [crosstab.2].
         alone = replace(unit, groups=1)
         runs = run({"answer": of_table}, reader, unit=alone, charge=charge, entropy=guard.entropy)
@@ -451,4 +446,4 @@ def _groups_found(
         steps.close()
 
     steps = find_groups(query.allowance, len(keys), fits)
-    return found_groups(guard, steps, query.allowance, unit, by, keys, charge)
+    return group_answers.found_groups(guard, steps, query.allowance, unit, by, keys, charge)

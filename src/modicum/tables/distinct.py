@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from modicum.errors import InvalidArgument
+from modicum import errors, status
 from modicum.exact.entropy import Entropy
 from modicum.guard import Guard
 from modicum.mechanisms.additive import Noise, add_noise
@@ -23,12 +23,10 @@ from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import Steps, draw_count, read
-from modicum.sources.base import Source
-from modicum.sources.groups import check_groups, count_keys
+from modicum.sources import base, groups
 from modicum.statistics.count import CountErrorModel
-from modicum.status import OK
+from modicum.summaries import sums
 from modicum.summaries.base import Read, Sensitive
-from modicum.summaries.sums import Count, CountSummary
 
 
 class _Labels(Sensitive):
@@ -36,21 +34,23 @@ class _Labels(Sensitive):
 
     __slots__ = ("_by", "_source", "_unit")
 
-    def __init__(self, source: Source, unit: Unit, by: str) -> None:
+    def __init__(self, source: base.Source, unit: Unit, by: str) -> None:
         self._source, self._unit, self._by = source, unit, by
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Return the number of labels, for each of the reads."""
-        found = CountSummary(len(count_keys(self._source, self._unit, self._by, entropy)))
+        found = sums.CountSummary(
+            len(groups.count_keys(self._source, self._unit, self._by, entropy))
+        )
         return [found for _ in reads]
 
 
 def _steps(labels: int, event: Event) -> Steps[ScalarEstimate]:
     """Draw the number with noise; a person more or less changes it by at most ``labels``."""
     split = BudgetSplit(event.per_record(labels))
-    counted = yield from read(Read(None, None, Count()))
+    counted = yield from read(Read(None, None, sums.Count()))
     noisy, noise = yield from draw_count(split, counted.count, split.rest())
-    return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), OK)
+    return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), status.OK)
 
 
 def noise_of_labels(event: Event, labels: int) -> Noise:
@@ -64,10 +64,12 @@ def bounded_labels(unit: Unit, column: str, max_groups: int | None) -> tuple[Uni
     """Return the unit of a column, and how many of its labels a person may bring in."""
     if column == unit.column:  # every person is one label, whatever their rows
         if max_groups is not None:
-            raise InvalidArgument("max_groups= is not needed: a person is one label of this column")
+            raise errors.InvalidArgument(
+                "max_groups= is not needed: a person is one label of this column"
+            )
         return unit, 1
     if unit.whole and max_groups is None:
-        raise InvalidArgument(
+        raise errors.InvalidArgument(
             f"one person may have all labels of {column!r}: say with how many of them one "
             "person may count, max_groups=1 for example; or give max_rows to unit_of()"
         )
@@ -77,19 +79,19 @@ def bounded_labels(unit: Unit, column: str, max_groups: int | None) -> tuple[Uni
 
 
 def checked_labels(
-    source: Source, unit: Unit, column: str, max_groups: int | None
+    source: base.Source, unit: Unit, column: str, max_groups: int | None
 ) -> tuple[Unit, int]:
     """Check by the schema that labels can be counted; :func:`bounded_labels`."""
     source.check_label(column)
     if column != unit.column:
-        check_groups(source, unit, [column], max_groups)
+        groups.check_groups(source, unit, [column], max_groups)
     return bounded_labels(unit, column, max_groups)
 
 
 def n_distinct(guard: Guard, column: str, max_groups: int | None, cost: Budget) -> Release:
     """Answer :meth:`Curator.n_distinct`."""
     if not isinstance(column, str):
-        raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
+        raise errors.InvalidArgument(f"column must be a column name, got {type(column).__name__}")
     unit, labels = checked_labels(guard.source, guard.unit, column, max_groups)
     read_for = Unit() if column == unit.column else unit
     begin: Callable[[Event], Steps[ScalarEstimate]] = partial(_steps, labels)

@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.additive import Noise
-from modicum.mechanisms.partition_selection import KeepCurve
-from modicum.sources.base import Source, guarded
-from modicum.sources.counted import CountedTable
+from modicum.mechanisms import additive, partition_selection
+from modicum.sources import base, counted
 from modicum.sources.key_counts import LARGEST, Blocks, FoundKeys, GivenKeys, Kind, tallied
 from modicum.sources.record_batches import BLOCK
 from modicum.summaries.base import Integers, Sensitive
@@ -33,10 +31,10 @@ class Draws:
     """What is drawn of counts: noise of one law, and with a curve whether a key is shown."""
 
     by: Sequence[str]
-    noise: Noise
+    noise: additive.Noise
     half_width: int
     at_least: int | None
-    curve: KeepCurve | None
+    curve: partition_selection.KeepCurve | None
     entropy: Entropy
 
     def kept(self, counts: Integers) -> NDArray[np.bool_]:
@@ -75,11 +73,11 @@ class GivenBlocks(KeyBlocks):
     __slots__ = ("_given", "_read")
 
     def __init__(
-        self, source: Source, by: Sequence[str], kinds: Sequence[Kind], read: Blocks
+        self, source: base.Source, by: Sequence[str], kinds: Sequence[Kind], read: Blocks
     ) -> None:
         self._read = read
         rows, counts = source, None
-        if isinstance(source, CountedTable):
+        if isinstance(source, counted.CountedTable):
             rows, counts = source.inner, source.counts
         self._given = GivenKeys(read, kinds)
         for codes, n in tallied(rows, by, self._given.coders, counts):
@@ -116,7 +114,7 @@ class CountedBlocks(KeyBlocks):
     def blocks(self, draws: Draws) -> Iterator[Any]:
         found = [draws.noisy(no_labels(self._kinds), np.empty(0, np.int64))]
         for batch in self._read():
-            keys, counts, there = guarded(self._label, lambda: self._plain(batch))  # noqa: B023
+            keys, counts, there = base.guarded(self._label, lambda: self._plain(batch))  # noqa: B023
             kept = draws.kept(np.where(there, counts, 0))
             mask = import_module("pyarrow").array(kept)
             found.append(draws.noisy([each.filter(mask) for each in keys], counts[kept]))
@@ -138,7 +136,7 @@ class FoundBlocks(KeyBlocks):
 
     __slots__ = ("_found", "_kinds")
 
-    def __init__(self, source: Source, by: Sequence[str], kinds: Sequence[Kind]) -> None:
+    def __init__(self, source: base.Source, by: Sequence[str], kinds: Sequence[Kind]) -> None:
         self._kinds = kinds
         self._found = FoundKeys(kinds)
         for codes, n in tallied(source, by, self._found.coders, None):

@@ -15,22 +15,16 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.statistics.sum import SumErrorModel
 from modicum.statistics.tail_index import upper_quantile
-from modicum.tables.margins import (
-    ErrorOfSum,
-    Floats,
-    Integers,
-    Layout,
-    LeastSquares,
-    Names,
-    NoisySums,
-)
+from modicum.tables import margins
 
 _ROUNDING = 1e-6  # more than the ends of intervals of counts are wrong by
 
 
 @functools.lru_cache(maxsize=16)
-def _solved(layout: Layout, cells: Noise, margins: tuple[Noise | None, ...]) -> LeastSquares:
-    return LeastSquares(layout, cells, margins)
+def _solved(
+    layout: margins.Layout, cells: Noise, rest: tuple[Noise | None, ...]
+) -> margins.LeastSquares:
+    return margins.LeastSquares(layout, cells, rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +37,8 @@ class TableErrorModel:
     beyond them.
     """
 
-    layout: Layout
-    measured: tuple[NoisySums, ...]
+    layout: margins.Layout
+    measured: tuple[margins.NoisySums, ...]
     corrections: tuple[float, ...]
     whole: tuple[int, ...]
     clipped: SumErrorModel | None
@@ -102,24 +96,26 @@ class TableErrorModel:
     def _sd(self, noise: Noise) -> float:
         return min(math.sqrt(noise.variance) * float(self.step), float_info.max)
 
-    def adjusted(self, margin: Names) -> tuple[int, ...]:
+    def adjusted(self, margin: margins.Names) -> tuple[int, ...]:
         """Return the sums of a margin, or the cells, that add up, in integers."""
         cells = [a + b for a, b in zip(self.measured[0].values, self.whole, strict=True)]
         return self._added(margin, cells)
 
-    def released(self, margin: Names) -> tuple[int, ...]:
+    def released(self, margin: margins.Names) -> tuple[int, ...]:
         """Return the sums as they were measured, or sums of the measured cells."""
         names = (self.layout.by, *self.layout.margins)
         values = self.measured[names.index(margin)].values if margin in names else ()
         return values or self._added(margin, self.measured[0].values)
 
-    def _added(self, margin: Names, cells: Sequence[int]) -> tuple[int, ...]:
+    def _added(self, margin: margins.Names, cells: Sequence[int]) -> tuple[int, ...]:
         sums = [0] * len(self.layout.sums(margin))
         for place, value in zip(self.layout.places(margin).tolist(), cells, strict=True):
             sums[place] += value
         return tuple(sums)
 
-    def intervals(self, margin: Names, level: float, tail: float | None) -> tuple[Floats, Floats]:
+    def intervals(
+        self, margin: margins.Names, level: float, tail: float | None
+    ) -> tuple[margins.Floats, margins.Floats]:
         """Return the ends of the intervals of the sums of a margin, in integers' unit.
 
         Each holds with probability ``level``. They are about the estimate before it was rounded to
@@ -138,11 +134,13 @@ class TableErrorModel:
             lower, upper = np.ceil(lower - _ROUNDING) + 0.0, np.floor(upper + _ROUNDING) + 0.0
         return np.minimum(lower, shown), np.maximum(upper, shown)
 
-    def expected_errors(self, margin: Names) -> Floats:
+    def expected_errors(self, margin: margins.Names) -> margins.Floats:
         """Return the expected size of the noise of each adjusted sum of a margin, in integers."""
         return self._of_laws(self.layout.places(margin), lambda law: law.expected_size)
 
-    def _of_laws(self, places: Integers, wanted: Callable[[ErrorOfSum], float]) -> Floats:
+    def _of_laws(
+        self, places: margins.Integers, wanted: Callable[[margins.ErrorOfSum], float]
+    ) -> margins.Floats:
         """Return a number of the law of each sum; sums of equal size and variance have one."""
         cells = self.measured[0].noise
         if cells is None:
@@ -186,7 +184,7 @@ class TableErrorModel:
         return found[0], found[1]
 
 
-def scaled(ends: Floats, step: float) -> Floats:
+def scaled(ends: margins.Floats, step: float) -> margins.Floats:
     """Return ends in the unit of the data; no float is larger than the largest one."""
     with np.errstate(over="ignore"):
         return np.clip(ends * step, -float_info.max, float_info.max)

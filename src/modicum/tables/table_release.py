@@ -17,11 +17,10 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.plural import number_of
 from modicum.privacy.event import Event, with_labels
+from modicum.publishing import native, text
 from modicum.publishing.answers import DRAWS, AnswerRows, sealed
 from modicum.publishing.html import card, facts, table, terms_in_words
-from modicum.publishing.native import native_table
 from modicum.publishing.plain import plain
-from modicum.publishing.text import aligned, note_text
 from modicum.release import Estimate, Record, TranscriptEntry
 from modicum.status import Status
 from modicum.tables.margins import Floats, Layout, Names, NoisySums
@@ -295,7 +294,7 @@ class Crosstab(Record):
             head = [*self.by, "value", "lower", "upper", "unadjusted"]
             rows = [[*row] for margin in (self.by, *self.margins) for row in self._rows(margin)]
         columns = {name: [row[place] for row in rows] for place, name in enumerate(head)}
-        return native_table(columns, self.engine)
+        return native.native_table(columns, self.engine)
 
     def answers(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False
@@ -326,7 +325,7 @@ class Crosstab(Record):
                 "keys": "drawn" if self.selection else "given",
                 **(drawn if self.selection else {}),
             },
-            functools.partial(native_table, engine=self.engine),
+            functools.partial(native.native_table, engine=self.engine),
         )
 
     @DRAWS
@@ -434,7 +433,7 @@ class Crosstab(Record):
         return self._facts("modicum.crosstab/1", answer)
 
     def __str__(self) -> str:
-        ends = (note_text(f"  {name:15}", words) for name, words in self._intervals())
+        ends = (text.note_text(f"  {name:15}", words) for name, words in self._intervals())
         return "\n".join([*self._heading(), *self._body(), *ends, *self._terms()])
 
     def _heading(self) -> list[str]:
@@ -450,7 +449,7 @@ class Crosstab(Record):
         for turned in (False, True) if len(self.by) == 2 else ():
             head, rows = self._wide(turned=turned)
             written = ([str(label), *map(_cell, cells)] for label, *cells in rows)
-            lines = aligned([head, *written])
+            lines = text.aligned([head, *written])
             if len(lines) <= _ROWS and max(map(len, lines)) <= _WIDE:
                 return lines
         listed: list[list[str]] = []
@@ -462,7 +461,7 @@ class Crosstab(Record):
                 parts = dict(zip(margin, label, strict=True))
                 labels = [str(parts.get(name, TOTAL)) for name in self.by]
                 listed.append([*labels, _cell(value), f"[{lower:,.6g}, {upper:,.6g}]"])
-        lines = aligned([[*self.by, "value", "95 % interval"], *listed])
+        lines = text.aligned([[*self.by, "value", "95 % interval"], *listed])
         more = len(self.keys) + sum(self.error_model.layout.sizes) - len(listed)
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more > 0 else [])]
 
@@ -615,7 +614,7 @@ class ValueCounts(Crosstab):
         ends = ("share", "share_lower", "share_upper")
         names = (*self.by, "value", "lower", "upper", "unadjusted", *ends)
         columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-        return native_table(columns, self.engine)
+        return native.native_table(columns, self.engine)
 
     def _body(self) -> list[str]:
         shown = list(zip(self.numbers().items(), self.shares().values(), strict=True))
@@ -628,7 +627,7 @@ class ValueCounts(Crosstab):
             ]
             for (key, count), share in shown[:_ROWS]
         ]
-        lines = aligned([[*self.by, "count", "95 % interval", "share"], *listed])
+        lines = text.aligned([[*self.by, "count", "95 % interval", "share"], *listed])
         more = len(shown) - len(listed)
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more else [])]
 

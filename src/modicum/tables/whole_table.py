@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from modicum import errors
 from modicum import query as ask
-from modicum.errors import InvalidArgument, says_how
 from modicum.privacy.budget import Budget, Number, chosen_budget
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class WholeTable:
 
         def group_by(self, by: str, *, key_budget: Budget | None = None) -> Any: ...
 
-    @says_how("describe(['age', 'income'], epsilon=1)", **_ELSEWHERE)
+    @errors.says_how("describe(['age', 'income'], epsilon=1)", **_ELSEWHERE)
     def describe(
         self,
         columns: Sequence[str] | None = None,
@@ -113,7 +113,9 @@ class WholeTable:
         """The same curator, with a key of its own for a part of an answer if there is one."""
         return self if self._guard.key is None else self.idempotent(f"{self._guard.key} ({name})")
 
-    @says_how("crosstab('region', 'sex', keys={'region': [...], ...}, epsilon=1)", **_ELSEWHERE)
+    @errors.says_how(
+        "crosstab('region', 'sex', keys={'region': [...], ...}, epsilon=1)", **_ELSEWHERE
+    )
     def crosstab(
         self,
         by: str,
@@ -193,7 +195,7 @@ class WholeTable:
         """
         cost = chosen_budget(epsilon, rho, budget)
         if values is None and (within is not None or step is not None):
-            raise InvalidArgument("within= and step= are for values=, the column to sum")
+            raise errors.InvalidArgument("within= and step= are for values=, the column to sum")
         summed = None
         if values is not None:
             summed = ask.sum(values, within=within, step=step, budget=cost)
@@ -204,7 +206,7 @@ class WholeTable:
         )
         return found
 
-    @says_how("value_counts('region', keys=['N', 'S'], epsilon=1)", **_ELSEWHERE)
+    @errors.says_how("value_counts('region', keys=['N', 'S'], epsilon=1)", **_ELSEWHERE)
     def value_counts(
         self,
         column: str,
@@ -258,7 +260,7 @@ class WholeTable:
         )
         return found
 
-    @says_how("n_distinct('region', epsilon=1)", **_ELSEWHERE)
+    @errors.says_how("n_distinct('region', epsilon=1)", **_ELSEWHERE)
     def n_distinct(
         self,
         column: str,
@@ -314,7 +316,7 @@ class WholeTable:
         found: Release = tables.n_distinct(self._guard, column, max_groups, cost)
         return found
 
-    @says_how("count_to('counts.parquet', 'page', keys=pages, epsilon=1)", **_ELSEWHERE)
+    @errors.says_how("count_to('counts.parquet', 'page', keys=pages, epsilon=1)", **_ELSEWHERE)
     def count_to(
         self,
         path: str | os.PathLike[str],

@@ -12,6 +12,7 @@ from typing import NoReturn
 from modicum.errors import AccessDeniedError, BudgetExceeded, InvalidArgument, LedgerCorrupt
 from modicum.plural import number_of
 from modicum.privacy.budget import Budget, chosen_budget
+from modicum.privacy.ledger import postgres, sqlite
 from modicum.privacy.ledger.chain import (
     AccountState,
     Chain,
@@ -23,8 +24,6 @@ from modicum.privacy.ledger.chain import (
     granted,
     write,
 )
-from modicum.privacy.ledger.postgres import PostgresStore
-from modicum.privacy.ledger.sqlite import SqliteStore
 from modicum.privacy.ledger.store import SCHEMA, Address, Db
 from modicum.privacy.unit import Unit, checked_unit
 
@@ -146,8 +145,8 @@ class Ledger:
 
     def __init__(self, url: str) -> None:
         self._address = Address.of(url)
-        kind = SqliteStore if self._address.store == "sqlite" else PostgresStore
-        self._store: SqliteStore | PostgresStore = kind(self._address)
+        kind = sqlite.SqliteStore if self._address.store == "sqlite" else postgres.PostgresStore
+        self._store: sqlite.SqliteStore | postgres.PostgresStore = kind(self._address)
         self._process = os.getpid()
 
     @classmethod

@@ -22,13 +22,12 @@ import numpy as np
 
 from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
+from modicum.sources import persons, viewed
 from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
 from modicum.sources.groups import count_keys, reader_of_groups
 from modicum.sources.labels import Coder, Label
-from modicum.sources.persons import TableReader, check_unit, made_of
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
 from modicum.sources.view import View
-from modicum.sources.viewed import view_of
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 
@@ -151,7 +150,7 @@ class Job:
 
     def _viewed(self, part: Source) -> Source:
         for view in self._needed()[1]:
-            part = view_of(part, view, self.scope.unit)
+            part = viewed.view_of(part, view, self.scope.unit)
         return part
 
     @property
@@ -166,7 +165,7 @@ class Job:
         Keys or groups of persons are found first; records and rows of persons take a pass each.
         """
         if self.scope.by is None:
-            made = (made_of(self.scope.unit, ask) for _, ask in self.reads)
+            made = (persons.made_of(self.scope.unit, ask) for _, ask in self.reads)
             return len({each if isinstance(each, int) else "records" for each in made}) > 1
         kept = any(ask.rule is not None and ask.rule.kind == "rows" for _, ask in self.reads)
         return kept or not self.scope.keys
@@ -174,7 +173,7 @@ class Job:
     def check(self, part: Source) -> None:
         """Check by its schema that a part can be read."""
         part = self._viewed(part)
-        check_unit(part, self.scope.unit)
+        persons.check_unit(part, self.scope.unit)
         check_asks(part, [ask for _, ask in self.reads])
         if self.scope.by is not None:
             part.check_label(self.scope.by)
@@ -183,7 +182,7 @@ class Job:
         """Return the summaries of a part."""
         scope = self.scope
         if scope.by is None:
-            reader = TableReader(part, scope.unit, scope.columns, scope.key)
+            reader = persons.TableReader(part, scope.unit, scope.columns, scope.key)
             return reader.read([ask for _, ask in self.reads], entropy)
         columns = scope.columns or [ask.column for _, ask in self.reads]
         groups = reader_of_groups(part, scope.unit, scope.by, scope.keys, columns, scope.key)
