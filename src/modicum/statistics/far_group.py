@@ -149,9 +149,8 @@ def reach_group(
     beyond it, which is not released; ``None``: there is no such group, or no budget.
     """
     lattice, split = here.lattice, here.split
-    radii = grids.RadiusGrid.between(
-        max(reach, 1), bounds.reach_from(lattice, centre), _PARTS
-    ).radii[1:]
+    least, widest = max(reach, lattice.floor), bounds.reach_from(lattice, centre)
+    radii = grids.RadiusGrid.between(least, widest, _PARTS).radii[1:]
     none = _NONE * len(radii)
     needed = (math.log(none) + _SPARE) / (_TRUST * records_found(here, first))
     part = bounds.part_for_again(here, schedule, max(needed, _STRENGTH), last)
