@@ -110,8 +110,8 @@ def test_a_good_part_of_few_records_is_never_clipped_away_unsaid(share, within) 
         for live in (released(ask.mean(within=within, epsilon=1), x, i) for i in range(40))
         if abs(float(live.answer.value) / x.mean() - 1) > 0.1
     ]
-    # In 600 releases without a range it was one in forty-five, all of them heavy_tail.
-    assert sum(code in mo.status.USABLE for code in wrong) <= 2, Counter(wrong)
+    # In 400 releases without a range it was one in forty, all of them heavy_tail.
+    assert sum(code in mo.status.USABLE for code in wrong) <= 3, Counter(wrong)
     assert "ok" not in wrong
 
 

@@ -99,7 +99,7 @@ def locate_data(
     # Secret subsamples, each for one draw only.
     subsamples = Records(subsamples=3 if shape else 2)
     summary, records = yield from read_both(here.ask(first), here.ask(subsamples))
-    share = split.share(count_share(split))
+    share = split.share(count_share(split, lattice))
     n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
     counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
     if expected_records(split, n0) < LEAST_FOR_COUNTS:

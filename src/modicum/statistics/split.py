@@ -48,6 +48,7 @@ LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are loo
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 CLEARLY_FROM = 50_000  # the same for sizes: of fewer records a skewed bulk looks like a tail
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
+_COUNT_IN_FOUND = Fraction(1, 100)  # where the values other than zero were counted before
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 
 
@@ -210,9 +211,10 @@ def _grid(x: float) -> Fraction:
     return Fraction(round(x * 1024), 1024)
 
 
-def count_share(split: BudgetSplit) -> Fraction:
-    """Share of the first count."""
-    return _COUNT_SHARE[split.concentrated]
+def count_share(split: BudgetSplit, lattice: Lattice | None = None) -> Fraction:
+    """Share of the first count; less of one in a range that was found."""
+    share = _COUNT_SHARE[split.concentrated]
+    return share if lattice is None or lattice.floor == 1 else min(share, _COUNT_IN_FOUND)
 
 
 def expected_records(split: BudgetSplit, noisy_count: int) -> float:
