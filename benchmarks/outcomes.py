@@ -85,19 +85,16 @@ class Outcomes:
 
     def ratio(self, reference: "Outcomes") -> tuple[float, float]:
         """Median error over that of others, and how far below its 95 % interval reaches."""
-        return ratio_of_medians(self.errors, reference.errors)
+        return low(
+            lambda ours, others: _over(float(np.median(ours)), float(np.median(others))),
+            self.errors,
+            reference.errors,
+        )
 
     def cells(self) -> list[str]:
         """Coverage, codes and misses for a table."""
         shares = (self.held, self.fine, self.usable)
         return [*(f"{share.mean():.2f}" for share in shares), str(int(self.far.sum()))]
-
-
-def ratio_of_medians(errors: Floats, others: Floats) -> tuple[float, float]:
-    """Median error over that of others, and how far below its 95 % interval reaches."""
-    return low(
-        lambda ours, theirs: _over(float(np.median(ours)), float(np.median(theirs))), errors, others
-    )
 
 
 def _over(one: float, other: float) -> float:
