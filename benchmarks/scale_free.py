@@ -68,10 +68,10 @@ def scale_free(effort: Effort, ask: Ask = released) -> tuple[str, list[Target]]:
     text = f"""## No range, at scales from 1e-12 to 1e12
 
 A range that is found beside ±1e9, ε = 1, {effort.releases} releases a cell, {BESIDE} times
-as many at scale 1, each of fresh data: median errors over the scale that the data are multiplied by; the ratio to the
-error within ±1e9 at scale 1, with the lower end of its 95 % interval (bootstrap); the error within
-±1e9 at scale 1e-12; and how often the interval without a range covers, says "ok", and can be used,
-at scale 1."""
+as many at scale 1, each of fresh data: median errors over the scale that the data are multiplied
+by; the ratio to the error within ±1e9 at scale 1, with the lower end of its 95 % interval
+(bootstrap); the error within ±1e9 at scale 1e-12; and how often the interval without a range
+covers, says "ok", and can be used, at scale 1."""
     return f"{text}\n\n{tables}", [*_targets(cells)]
 
 
