@@ -44,15 +44,14 @@ _IF_TIGHT, _IF_WIDE = 200.0, 50.0
 # A group of fewer records, in units of the noise, is found by where they are themselves; candidates
 # are parts of an octave, as steep as a prior of this power about them, over so many octaves at
 # least; "none" weighs so many times all of them, and these nats are to spare.
-_FEW, _PARTS, _POWER, _OCTAVES, _NONE, _SPARE = 250, 4, 3.0, 3, 1000, 6.0
-_TRUST, _STRENGTH = 0.85, 0.15  # part of the number to rely on, least strength of that draw
+_FEW, _PARTS, _POWER, _OCTAVES, _NONE, _SPARE = 250, 4, 2.5, 3, 1000, 6.0
+_TRUST, _STRENGTH = 0.85, 0.2  # part of the number to rely on, least strength of that draw
 
 
 class Looked(NamedTuple):
-    """[mean.13] The records outside of bounds, counted once or twice, with these strengths."""
+    """[mean.13] The records outside of bounds, counted once, or twice with this strength."""
 
     outside: Outside
-    first: float
     second: float = 0.0
 
     @property
@@ -60,11 +59,6 @@ class Looked(NamedTuple):
         """Whether they are too many for a tail, as far as a second count tells."""
         surely = SURELY[self.outside.tight]
         return self.outside.twice and self.outside.excess(0.05, rare=surely) > 0
-
-
-def tail_leaves(outside: Outside, *, tight: bool) -> float:
-    """In how large a part of the releases of a tail the first count is followed by a second."""
-    return _PERHAPS[outside.seen is None] * (1 if tight else 2)
 
 
 def count_twice(
@@ -79,12 +73,13 @@ def count_twice(
         least = _OF_MANY
     first = max(least, bounds.affordable(here, schedule, few))
     outside = yield from bounds.count_outside(here, outside, elsewhere, n0, strength=first)
-    if not outside.excess(0.05, rare=tail_leaves(outside, tight=tight)):
-        return Looked(outside, first)
+    perhaps = _PERHAPS[outside.seen is None] * (1 if tight else 2)
+    if not outside.excess(0.05, rare=perhaps):
+        return Looked(outside)
     most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
     second = max(first, min(_CLOSELY / records_found(here, outside), most))
     second = bounds.affordable(here, schedule, second)
-    return Looked((yield from count_closely(here, outside, elsewhere, second)), first, second)
+    return Looked((yield from count_closely(here, outside, elsewhere, second)), second)
 
 
 def records_found(here: bounds.Setting, outside: Outside) -> float:
@@ -110,7 +105,8 @@ def radius_for_group(
     """
     first, last = looked.outside, LEAST_STRENGTH[here.split.concentrated]
     if few_of_them(here, first):
-        reached = yield from reach_group(here, schedule, first, 0, first.reach_of(0), last)
+        reaches = first.reach_of(0), first.reach_of(0)
+        reached = yield from reach_group(here, schedule, first, 0, reaches, last)
         if reached is None:
             return first
         outside, elsewhere = reached
@@ -140,16 +136,21 @@ def few_of_them(here: bounds.Setting, outside: Outside) -> bool:
 
 
 def reach_group(
-    here: bounds.Setting, schedule: Schedule, first: Outside, centre: int, reach: int, last: float
+    here: bounds.Setting,
+    schedule: Schedule,
+    first: Outside,
+    centre: int,
+    reaches: tuple[int, int],
+    last: float,
 ) -> Steps[tuple[Outside, int] | None]:
     """[mean.18] A radius about a centre that a group of few records tells itself.
 
-    The group was counted outside of ``first``, whose radii go as far as ``reach``; a count of the
-    strength ``last`` is to follow. Returned are what the radius says, and the number of records
-    beyond it, which is not released; ``None``: there is no such group, or no budget.
+    The group was counted outside of ``first``, whose bounds go as far as ``reaches`` on both sides;
+    a count of the strength ``last`` is to follow. Returned are what the radius says, and the number
+    of records beyond it, which is not released; ``None``: there is no such group, or no budget.
     """
     lattice, split = here.lattice, here.split
-    least, widest = max(reach, lattice.floor), bounds.reach_from(lattice, centre)
+    least, widest = max(min(reaches), lattice.floor), bounds.reach_from(lattice, centre)
     radii = grids.RadiusGrid.between(least, widest, _PARTS).radii[1:]
     none = _NONE * len(radii)
     needed = (math.log(none) + _SPARE) / (_TRUST * records_found(here, first))
@@ -158,17 +159,18 @@ def reach_group(
         return None
     share = split.share(part)
     nats = float(share.range) * max(first.counted or 0, 1)
+    if nats < math.log(none):  # it would be "none" whatever there is
+        return None
     octaves = min(max(_TRUST * nats / (_POWER * math.log(2)), _OCTAVES), len(radii) / _PARTS)
-    most = round(_PARTS * octaves)
-    cells = yield from read(here.ask(Cells(centre, radii)))
-    beyond = records_beyond(cells, centre, radii)
+    most = 2 * math.ceil(_PARTS * octaves / 2)
+    beyond = yield from _beyond(here, centre, radii, reaches)
     score = scores.LossScore(ramp(beyond, most), most, none)
     mechanism = split.spend(Exponential(score, *share.ranged))
 
     def words(place: int) -> str:
         if not place:
-            return "no group of records is far away"
-        return f"a group of records is far away, most of them within {lattice.words(radii[place])}"
+            return "no radius holds most of the records outside"
+        return f"most of the records outside are within {lattice.words(radii[place])}"
 
     place = yield from draw("group", mechanism, words)
     if not place:
@@ -176,7 +178,7 @@ def reach_group(
     most_of_all = first.counted_at_most(0.05)
     eta = float(mechanism.epsilon)
     outside = Outside(
-        radii=(radii[place],) * len(first.radii),
+        radii=tuple(max(radii[place], reach) for reach in reaches)[: len(first.radii)],
         widest=radii[-1],
         candidates=len(radii),
         eta=eta,
@@ -189,10 +191,15 @@ def reach_group(
     return outside, beyond[place]
 
 
-def records_beyond(cells: CellSummary, centre: int, radii: Sequence[int]) -> list[int]:
-    """Return how many records are further from a centre than each radius."""
-    above = cells.above_many([centre + radius for radius in radii])
-    below = cells.below_many([centre - radius for radius in radii])
+def _beyond(
+    here: bounds.Setting, centre: int, radii: Sequence[int], reaches: tuple[int, int]
+) -> Steps[list[int]]:
+    """How many records are further from a centre than each radius, and than the first bounds."""
+    edges = sorted({*radii, *reaches} - {0})
+    cells = yield from read(here.ask(Cells(centre, tuple(edges))))
+    left, right = ([max(radius, reach) for radius in radii] for reach in reaches)
+    above = cells.above_many([centre + reach for reach in right])
+    below = cells.below_many([centre - reach for reach in left])
     return [a + b for a, b in zip(above, below, strict=True)]
 
 
@@ -201,16 +208,16 @@ def ramp(beyond: Sequence[int], most: int) -> NDArray[np.int64]:
 
     A record within the first radius counts for none of them. One in the cell that ends at radius i
     costs ``most`` at each radius before, and at radius j >= i as many steps as j is further out,
-    ``most`` of them at most: an integer of [0, most] everywhere.
+    half of ``most`` at the utmost: an integer of [0, most] everywhere.
 
     Examples
     --------
-    >>> ramp([7, 7, 7, 0, 0, 0], 2).tolist()  # seven records end at the fourth radius
-    [14, 14, 14, 0, 7, 14]
+    >>> ramp([7, 7, 7, 0, 0, 0], 4).tolist()  # seven records end at the fourth radius
+    [28, 28, 28, 0, 7, 14]
     """
     further = np.array(beyond, dtype=np.int64)
     losses = most * further
-    for steps in range(1, min(most, len(further) - 1) + 1):
+    for steps in range(1, min(most // 2, len(further) - 1) + 1):
         # The records that are so many steps within a radius, or more: of the group all but those
         # further than the radius as many steps before.
         losses[steps:] += further[0] - further[:-steps]

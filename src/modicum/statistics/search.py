@@ -198,8 +198,8 @@ def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[S
     assert first is not None
     assert centre is not None
     if far_group.few_of_them(here, outside):
-        reach = first.reach(centre)
-        group = yield from far_group.reach_group(here, place.schedule, outside, centre, reach, last)
+        ends = centre - first.lo, first.hi - centre
+        group = yield from far_group.reach_group(here, place.schedule, outside, centre, ends, last)
         if group is None:
             return replace(place, bounds=replace(first, outside=outside))
         bounds = Bounds.about(centre, *group, here.lattice)
@@ -217,7 +217,13 @@ def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[S
         return replace(place, bounds=bounds)
     counted = yield from far_group.count_closely(here, bounds.outside, bounds.elsewhere, last)
     known = first.outside
-    counted = replace(counted, seen=known.seen, half=known.half, others=known.others)
+    counted = replace(
+        counted,
+        seen=known.seen,
+        half=known.half,
+        others=known.others,
+        half_inside=known.half_inside,
+    )
     return replace(place, bounds=replace(bounds, outside=counted))
 
 
