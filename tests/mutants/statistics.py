@@ -116,8 +116,8 @@ FAULTS = (
         "group-told-too-clearly",
         "A record that misses a radius is said to cost half of what it does.",
         "statistics/far_group.py:reach_group",
-        "scores.LossScore(ramp(beyond, most), most, none)",
-        "scores.LossScore(ramp(beyond, most), most // 2, none)",
+        "+ prior.astype(np.int64), most, none)",
+        "+ prior.astype(np.int64), most // 2, none)",
         _AUDIT,
     ),
     Fault(

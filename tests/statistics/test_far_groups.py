@@ -192,6 +192,23 @@ def test_a_group_tells_where_it_is() -> None:
             assert clip[1] < 40 * far.max()
 
 
+@pytest.mark.parametrize("name", ["N(0,1)", "uniform", "ages 0..120"])
+def test_records_just_beyond_the_bounds_do_not_lead_far_away(name) -> None:
+    """Twenty to fifty of a light tail, whose noisy number was 90."""
+    shape = {
+        "N(0,1)": lambda rng: rng.normal(size=100_000),
+        "uniform": lambda rng: rng.random(100_000),
+        "ages 0..120": lambda rng: np.clip(np.round(rng.normal(40, 22, 100_000)), 0, 120),
+    }[name]
+    x = shape(np.random.default_rng(3))
+    given = {"records outside": (90,), "records outside, again": (90,)}
+    for i in range(20):
+        live = led(ask.mean(within=(-1e9, 1e9), epsilon=1), x, given, seed=f"near {i}")
+        assert "group" in labels(live)
+        lo, hi = live.answer.error_model.clip
+        assert hi - lo < 100 * np.ptp(x)
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("nearer", [1e3, -1e3])
 def test_of_two_groups_the_further_one_is_not_left_out(nearer) -> None:

@@ -43,8 +43,9 @@ SURELY = (0.05, 1e-3)  # of those that are counted so are taken for a group, or 
 _IF_TIGHT, _IF_WIDE = 200.0, 50.0
 # A group of fewer records, in units of the noise, is found by where they are themselves; candidates
 # are parts of an octave, as steep as a prior of this power about them, over so many octaves at
-# least; "none" weighs so many times all of them, and these nats are to spare.
-_FEW, _PARTS, _POWER, _OCTAVES, _NONE, _SPARE = 250, 4, 2.5, 3, 1000, 6.0
+# least; "none" weighs so many times all of them, the widest so many nats less than the first one,
+# and these are to spare.
+_FEW, _PARTS, _POWER, _OCTAVES, _NONE, _WIDEST, _SPARE = 250, 4, 2.5, 3, 1000, 6.0, 3.0
 _TRUST, _STRENGTH = 0.85, 0.2  # part of the number to rely on, least strength of that draw
 
 
@@ -153,7 +154,7 @@ def reach_group(
     least, widest = max(min(reaches), lattice.floor), bounds.reach_from(lattice, centre)
     radii = grids.RadiusGrid.between(least, widest, _PARTS).radii[1:]
     none = _NONE * len(radii)
-    needed = (math.log(none) + _SPARE) / (_TRUST * records_found(here, first))
+    needed = (math.log(none) + _WIDEST + _SPARE) / (_TRUST * records_found(here, first))
     part = bounds.part_for_again(here, schedule, max(needed, _STRENGTH), last)
     if part is None or len(radii) == 1:
         return None
@@ -164,7 +165,9 @@ def reach_group(
     octaves = min(max(_TRUST * nats / (_POWER * math.log(2)), _OCTAVES), len(radii) / _PARTS)
     most = 2 * math.ceil(_PARTS * octaves / 2)
     beyond = yield from _beyond(here, centre, radii, reaches)
-    score = scores.LossScore(ramp(beyond, most), most, none)
+    # Public: what the widest radius costs beside the first, without any records.
+    prior = np.rint(np.linspace(0, _WIDEST * most / float(share.range), len(radii)))
+    score = scores.LossScore(ramp(beyond, most) + prior.astype(np.int64), most, none)
     mechanism = split.spend(Exponential(score, *share.ranged))
 
     def words(place: int) -> str:
@@ -182,7 +185,7 @@ def reach_group(
         widest=radii[-1],
         candidates=len(radii),
         eta=eta,
-        power=eta * most_of_all * _PARTS / (most * math.log(2)),
+        power=_PARTS / math.log(2) * (eta * most_of_all / most + _WIDEST / (len(radii) - 1)),
         per_octave=_PARTS,
         least=radii[0],
         selection="exponential",
