@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +134,18 @@ class SystemEntropy(Entropy):
         raise CopyRefused("secret entropy cannot be copied or pickled; use modicum's SYSTEM there")
 
 
+def expanded(seed: bytes, length: int) -> bytes:
+    """Return the first bytes of SHAKE-256 of a seed."""
+    digest: bytes = _shake_256()(seed).digest(length)
+    return digest
+
+
+@cache
+def _shake_256() -> Callable[[bytes], Any]:
+    function: Callable[[bytes], Any] = import_module("hashlib").shake_256
+    return function
+
+
 class SeededEntropy(Entropy):
     """Reproducible words, SHAKE-256 of a seed (an integer or text).
 
@@ -161,9 +174,7 @@ class SeededEntropy(Entropy):
         return value
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        digest = (
-            import_module("hashlib").shake_256(self._seed + b"/%d" % self._blocks).digest(8 * count)
-        )
+        digest = expanded(self._seed + b"/%d" % self._blocks, 8 * count)
         self._blocks += 1
         return np.frombuffer(digest, "<u8").astype(np.uint64, copy=False)
 

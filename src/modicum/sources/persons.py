@@ -10,14 +10,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.entropy import Entropy
+from modicum.exact.entropy import Entropy, expanded
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.privacy.unit import Unit
@@ -350,9 +349,7 @@ class SampledRows(_Gathered):
         return [column[order[chosen]] for column in columns]
 
     def _tags(self, person: Hashable, count: int) -> NDArray[np.uint64]:
-        digest = (
-            import_module("hashlib").shake_256(self._key + label_bytes(person)).digest(8 * count)
-        )
+        digest = expanded(self._key + label_bytes(person), 8 * count)
         return np.frombuffer(digest, "<u8")
 
 
