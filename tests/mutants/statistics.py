@@ -100,8 +100,8 @@ FAULTS = (
         "again-for-true-count",
         "How strongly radii are drawn again follows the unreleased number of records outside.",
         "statistics/search.py:_draw_again",
-        "found = far_group.records_found(here, outside)",
-        "found = float(1 + first.elsewhere)",
+        "far_group.radii_again(here, place.schedule, outside)",
+        "far_group.radii_again(here, place.schedule, replace(outside, counted=first.elsewhere))",
         _SIZES,
     ),
     Fault(

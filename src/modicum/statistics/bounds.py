@@ -406,9 +406,7 @@ _CLEAR, _DOUBT = 5.0, 1.5
 _KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
 _KEPT_OF_FOUND = 0.3  # in a range that was found: without radii there would be no answer
 # Least and largest power of the prior, nats to spare, part of the noisy count to rely on.
-_LEAST, _MOST, _SLACK, _TRUST = 1.0, 4.0, 6.0, 0.85
-# Power that radii drawn again should have, and the least: wider ones by 2.4 and 6 on average.
-_AGAIN, _LEAST_AGAIN = 2.0, 1.25
+_LEAST, _MOST, SLACK, TRUST = 1.0, 4.0, 6.0, 0.85
 _HOPE = 3.0  # scales of a first count's noise that may turn few records into enough
 _FAR = 6  # half of the data reach so large a part of the range: is it filled?
 _FILLED_FROM, _FILLED_TO = 480, 20_000  # records per unit of noise
@@ -570,45 +568,16 @@ def _radii_for(
     At a strength s a radius has score -s F - p ln r: no radius with F records outside is chosen in
     place of the widest one if s F is well above p ln(reach).
     """
-    strength = max(0.10, (_LEAST * log_reach + _SLACK) / max(_TRUST * others, 1.0))
+    strength = max(0.10, (_LEAST * log_reach + SLACK) / max(TRUST * others, 1.0))
     share = here.split.part_for(strength, "range")
     kept = _KEPT if here.lattice.floor == 1 else _KEPT_OF_FOUND
     if not here.split.keeps(kept, share):
         return None
-    power = _power(strength * others, log_reach, _LEAST)
+    power = power_for(strength * others, log_reach, _LEAST)
     return schedule.plain(share, power)
 
 
-def part_for_again(
-    here: Setting, schedule: Schedule, strength: float, last: float
-) -> Fraction | None:
-    """[mean.13] What a draw of a strength costs, or half of what the rough mean and a count leave.
-
-    The count that is to follow has the strength ``last``; ``None``: nothing is left.
-    """
-    split = here.split
-    rest = split.left / split.total - schedule.later - split.part_for(last, "noise")
-    return min(split.part_for(strength, "range"), rest / 2) if rest > 0 else None
-
-
-def radii_again(
-    here: Setting, schedule: Schedule, outside: Outside, found: float, last: float
-) -> Schedule | None:
-    """[mean.13] Radii for a group of about ``found`` records outside of the first ones.
-
-    They get what a prior r^-2 costs from the first radii to the widest, if that is left. The prior
-    is as steep as the group outweighs.
-    """
-    span = math.log(outside.widest / max(1, *outside.radii))
-    needed = max(0.10, (_AGAIN * span + _SLACK) / (_TRUST * found))
-    part = part_for_again(here, schedule, needed, last)
-    if part is None:
-        return None
-    strength = float(here.split.share(part).range / here.split.scale)
-    return schedule.plain(part, _power(strength * found, span, _LEAST_AGAIN))
-
-
-def _power(nats: float, span: float, least: float) -> Fraction:
+def power_for(nats: float, span: float, least: float) -> Fraction:
     """Power of a prior over radii a factor e^span apart that records of so many nats outweigh."""
-    power = min(max((_TRUST * nats - _SLACK) / max(span, 1.0), least), _MOST)
+    power = min(max((TRUST * nats - SLACK) / max(span, 1.0), least), _MOST)
     return Fraction(round(power * 1024), 1024)

@@ -7,7 +7,8 @@ looked for if a tail does not explain their number; nobody else pays for that:
 [mean.9]  count   the records outside, with noise;
 [mean.13] twice   again and more closely, if a tail hardly explains the first count;
 [mean.18] group   if a tail does not explain the second, the group itself tells how far out it is;
-[sum.2]   radius  or a radius is drawn anew, for a group that outweighs a prior over all of them.
+[mean.13] radii   or radii are drawn anew, for a group that outweighs a prior over all of them, and
+                  what is beyond those is counted.
 
 The search of search.py draws radii on both sides of a centre, sums draw one for sizes, and means of
 persons one for deviations. docs/research/proofs/mean.md has the proofs, with the same labels.
@@ -18,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +33,9 @@ from modicum.statistics.outside import Outside
 from modicum.statistics.split import CLEARLY_FROM, Schedule, expected_records
 from modicum.summaries.cells import Cells, CellSummary
 
-# Strengths of counts of the records outside, pure and concentrated: at first, and at most.
-LEAST_STRENGTH, _MOST_STRENGTH = (1 / 24, 1 / 10), (1 / 10, 1 / 5)
+# Strengths of counts of the records outside, pure and concentrated: at first and at last, and at
+# most.
+_FIRST, _MOST = (1 / 24, 1 / 10), (1 / 10, 1 / 5)
 _OF_MANY = 1 / 16  # at first, of many records whose radii follow the shape of a tail
 _CLOSELY = 20.0  # scales of the noise of a second count that the records found are, if it may be
 # Of the releases of a tail so many are counted a second time, with its shape seen and without;
@@ -46,7 +49,9 @@ _IF_TIGHT, _IF_WIDE = 200.0, 50.0
 # least; "none" weighs so many times all of them, the widest so many nats less than the first one,
 # and these are to spare.
 _FEW, _PARTS, _POWER, _OCTAVES, _NONE, _WIDEST, _SPARE = 250, 4, 2.5, 3, 1000, 6.0, 3.0
-_TRUST, _STRENGTH = 0.85, 0.2  # part of the number to rely on, least strength of that draw
+_STRENGTH = 0.2  # least strength of that draw
+# Power that radii drawn again should have, and the least: wider ones by 2.4 and 6 on average.
+_AGAIN, _LEAST_AGAIN = 2.0, 1.25
 
 
 class Looked(NamedTuple):
@@ -69,7 +74,7 @@ def count_twice(
     split, tight = here.split, outside.tight
     expected = expected_records(split, n0)
     few = (_IF_TIGHT if tight else _IF_WIDE) / expected
-    least = LEAST_STRENGTH[split.concentrated]
+    least = _FIRST[split.concentrated]
     if schedule.turn and expected >= CLEARLY_FROM and not tight:
         least = _OF_MANY
     first = max(least, bounds.affordable(here, schedule, few))
@@ -77,7 +82,7 @@ def count_twice(
     perhaps = _PERHAPS[outside.seen is None] * (1 if tight else 2)
     if not outside.excess(0.05, rare=perhaps):
         return Looked(outside)
-    most = 1.0 if tight else _MOST_STRENGTH[split.concentrated]
+    most = 1.0 if tight else _MOST[split.concentrated]
     second = max(first, min(_CLOSELY / records_found(here, outside), most))
     second = bounds.affordable(here, schedule, second)
     return Looked((yield from count_closely(here, outside, elsewhere, second)), second)
@@ -97,6 +102,11 @@ def count_closely(
     return replace(outside, counted=found, noise=noise, twice=True)
 
 
+def count_beyond(here: bounds.Setting, outside: Outside, elsewhere: int) -> Steps[Outside]:
+    """[mean.13] Count what is outside of bounds that were widened for a group."""
+    return (yield from count_closely(here, outside, elsewhere, _FIRST[here.split.concentrated]))
+
+
 def radius_for_group(
     here: bounds.Setting, schedule: Schedule, looked: Looked, label: str = "radius, again"
 ) -> Steps[Outside]:
@@ -104,15 +114,15 @@ def radius_for_group(
 
     The first one stays if there is no budget for another.
     """
-    first, last = looked.outside, LEAST_STRENGTH[here.split.concentrated]
+    first = looked.outside
     if few_of_them(here, first):
         reaches = first.reach_of(0), first.reach_of(0)
-        reached = yield from reach_group(here, schedule, first, 0, reaches, last)
+        reached = yield from reach_group(here, schedule, first, 0, reaches)
         if reached is None:
             return first
         outside, elsewhere = reached
     else:
-        again = bounds.radii_again(here, schedule, first, records_found(here, first), last)
+        again = radii_again(here, schedule, first)
         if again is None:
             return first
         sizes = yield from sizes_for(here, again)
@@ -120,7 +130,7 @@ def radius_for_group(
         outside, elsewhere = yield from bounds.find_radius(
             here, sizes, again, reach, first.seen, least=least, label=label
         )
-    return (yield from count_closely(here, outside, elsewhere, last))
+    return (yield from count_beyond(here, outside, elsewhere))
 
 
 def sizes_for(here: bounds.Setting, schedule: Schedule) -> Steps[CellSummary]:
@@ -129,6 +139,33 @@ def sizes_for(here: bounds.Setting, schedule: Schedule) -> Steps[CellSummary]:
         here.lattice.floor, bounds.reach_from(here.lattice, 0), schedule.per_octave
     )
     return (yield from read(here.ask(Cells(0, grid.radii))))
+
+
+def _part_for(here: bounds.Setting, schedule: Schedule, strength: float) -> Fraction | None:
+    """What a draw of a strength costs, or half of what the rough mean and the last count leave.
+
+    ``None``: nothing is left.
+    """
+    split = here.split
+    last = split.part_for(_FIRST[split.concentrated], "noise")
+    rest = split.left / split.total - schedule.later - last
+    return min(split.part_for(strength, "range"), rest / 2) if rest > 0 else None
+
+
+def radii_again(here: bounds.Setting, schedule: Schedule, outside: Outside) -> Schedule | None:
+    """[mean.13] Radii for a group that was counted outside of the first ones.
+
+    They get what a prior r^-2 costs from the first radii to the widest, if that is left. The prior
+    is as steep as the group outweighs.
+    """
+    found = records_found(here, outside)
+    span = math.log(outside.widest / max(1, *outside.radii))
+    needed = max(0.10, (_AGAIN * span + bounds.SLACK) / (bounds.TRUST * found))
+    part = _part_for(here, schedule, needed)
+    if part is None:
+        return None
+    strength = float(here.split.share(part).range / here.split.scale)
+    return schedule.plain(part, bounds.power_for(strength * found, span, _LEAST_AGAIN))
 
 
 def few_of_them(here: bounds.Setting, outside: Outside) -> bool:
@@ -142,27 +179,26 @@ def reach_group(
     first: Outside,
     centre: int,
     reaches: tuple[int, int],
-    last: float,
 ) -> Steps[tuple[Outside, int] | None]:
     """[mean.18] A radius about a centre that a group of few records tells itself.
 
-    The group was counted outside of ``first``, whose bounds go as far as ``reaches`` on both sides;
-    a count of the strength ``last`` is to follow. Returned are what the radius says, and the number
-    of records beyond it, which is not released; ``None``: there is no such group, or no budget.
+    The group was counted outside of ``first``, whose bounds go as far as ``reaches`` on both sides.
+    Returned are what the radius says, and the number of records beyond it, which is not released;
+    ``None``: there is no such group, or no budget.
     """
     lattice, split = here.lattice, here.split
     least, widest = max(min(reaches), lattice.floor), bounds.reach_from(lattice, centre)
     radii = grids.RadiusGrid.between(least, widest, _PARTS).radii[1:]
     none = _NONE * len(radii)
-    needed = (math.log(none) + _WIDEST + _SPARE) / (_TRUST * records_found(here, first))
-    part = bounds.part_for_again(here, schedule, max(needed, _STRENGTH), last)
+    needed = (math.log(none) + _WIDEST + _SPARE) / (bounds.TRUST * records_found(here, first))
+    part = _part_for(here, schedule, max(needed, _STRENGTH))
     if part is None or len(radii) == 1:
         return None
     share = split.share(part)
     nats = float(share.range) * max(first.counted or 0, 1)
     if nats < math.log(none):  # it would be "none" whatever there is
         return None
-    octaves = min(max(_TRUST * nats / (_POWER * math.log(2)), _OCTAVES), len(radii) / _PARTS)
+    octaves = min(max(bounds.TRUST * nats / (_POWER * math.log(2)), _OCTAVES), len(radii) / _PARTS)
     most = 2 * math.ceil(_PARTS * octaves / 2)
     beyond = yield from _beyond(here, centre, radii, reaches)
     # Public: what the widest radius costs beside the first, without any records.

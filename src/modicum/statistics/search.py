@@ -30,7 +30,6 @@ from modicum.statistics.bounds import (
     is_filled,
     look_at_tail,
     look_elsewhere,
-    radii_again,
     reach_from,
 )
 from modicum.statistics.outside import APART, FEW, NO_CENTRE, Counted, NoisyTerm, Outside, home_of
@@ -190,22 +189,17 @@ def _to_home(
 
 def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[SearchResult]:
     """[mean.13] Bounds that reach what was counted ``outside``, and a count outside of those."""
-    first, centre, last = (
-        place.bounds,
-        place.centre,
-        far_group.LEAST_STRENGTH[here.split.concentrated],
-    )
+    first, centre = place.bounds, place.centre
     assert first is not None
     assert centre is not None
     if far_group.few_of_them(here, outside):
         ends = centre - first.lo, first.hi - centre
-        group = yield from far_group.reach_group(here, place.schedule, outside, centre, ends, last)
+        group = yield from far_group.reach_group(here, place.schedule, outside, centre, ends)
         if group is None:
             return replace(place, bounds=replace(first, outside=outside))
         bounds = Bounds.about(centre, *group, here.lattice)
     else:
-        found = far_group.records_found(here, outside)
-        schedule = radii_again(here, place.schedule, outside, found, last)
+        schedule = far_group.radii_again(here, place.schedule, outside)
         if schedule is None:
             return replace(place, bounds=replace(first, outside=outside))
         exact = centre == home_of(here.lattice)
@@ -215,7 +209,7 @@ def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[S
         return replace(place, way="single", bounds=bounds)
     if bounds.all_of(here.lattice):
         return replace(place, bounds=bounds)
-    counted = yield from far_group.count_closely(here, bounds.outside, bounds.elsewhere, last)
+    counted = yield from far_group.count_beyond(here, bounds.outside, bounds.elsewhere)
     known = first.outside
     counted = replace(
         counted,
