@@ -461,6 +461,14 @@ FAULTS = (
         "statistics/test_far_groups.py",
     ),
     Fault(
+        "persons-at-the-end-of-a-range",
+        "A mean of persons whose radius ends with a range that was found does not say so.",
+        "statistics/person_mean.py:RatioErrorModel.ended",
+        "_ABOUT * upper >= self.lattice.last > 0",
+        "False",
+        "statistics/test_far_groups.py",
+    ),
+    Fault(
         "median-cell-half",
         "The distance of a cell from the median is charged as if it moved one way.",
         "mechanisms/scores.py:MedianCellScore",

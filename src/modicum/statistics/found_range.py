@@ -167,8 +167,8 @@ def _left_out(error_model: confidence.ErrorModel | None, lattice: Lattice, found
     ended: tuple[bool, ...] = getattr(error_model, "ended", ())
     if any(ended):
         return AT_END
-    bounds: Iterable[float] = getattr(error_model, "in_steps", ())
-    near = max(bounds, default=0) * lattice.step <= power_of_two(found.narrower + SLACK)
+    bounds: Iterable[float] = getattr(error_model, "holds", getattr(error_model, "in_steps", ()))
+    near = max(map(abs, bounds), default=0) * lattice.step <= power_of_two(found.narrower + SLACK)
     return _beyond(found.group) if found.group and near else OK
 
 

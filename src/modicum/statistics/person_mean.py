@@ -55,6 +55,7 @@ LARGER_SIZES = Status(
 )
 _MOST_UNSURE = 0.5
 _FAR = 8  # a centre that moved typical records by more than this part of a radius needs another
+_ABOUT = 4  # a record of the average size reaches the end of a range if so many do together
 _HALF = 2  # a rough total needs less than the radius of the last one
 
 
@@ -309,6 +310,27 @@ class RatioErrorModel:
     @property
     def none_seen(self) -> bool:
         return self.total.none_seen
+
+    @property
+    def outside(self) -> Outside | None:
+        """What the radius of the deviations says of the records beyond it."""
+        return self.total.outside
+
+    @property
+    def holds(self) -> tuple[float, float]:
+        """The values, in steps, that the radius holds of a record of the average size."""
+        average = max(abs(self.rows.noisy), 1) / max(self.rows.count, 1)
+        radius = float(steps_of(self.lattice, self.total.lattice, self.rows)) * self.total.hi
+        return self.centre - radius / average, self.centre + radius / average
+
+    @property
+    def ended(self) -> tuple[bool, bool]:
+        """Whether each side reaches about as far as the range does."""
+        lower, upper = self.holds
+        return (
+            _ABOUT * lower <= self.lattice.first < 0,
+            _ABOUT * upper >= self.lattice.last > 0,
+        )
 
     def judged(self, centred: bool) -> Status:  # noqa: FBT001
         """Whether the answer can be used; ``centred``: there was budget for a centre."""
