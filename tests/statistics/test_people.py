@@ -222,6 +222,17 @@ def test_persons_with_one_row_each_are_answered_nearly_as_rows() -> None:
     assert np.mean(errors["persons"]) < 3 * np.mean(errors["rows"])
 
 
+def test_persons_with_one_row_of_0_or_1_each_are_answered_as_closely() -> None:
+    """A rough total that is clipped at half of the radius would leave the centre half-way."""
+    x = (RNG.random(20_000) < 0.3).astype(float)
+    table = pd.DataFrame({"who": np.arange(len(x)), "x": x})
+    errors = [
+        abs(curator(table, seed).mean("x", epsilon=1).value - x.mean()) * len(x)
+        for seed in range(40)
+    ]
+    assert np.mean(errors) < 4  # about 2; 8 with half of the radius
+
+
 def test_groups_in_which_a_person_counts_are_found() -> None:
     places = CLINIC.assign(place=np.where(RNG.random(len(CLINIC)) < 0.9, CLINIC.who % 3, 0))
     found = curator(places).group_by("place", keys=[0, 1, 2]).mean("x", epsilon=20)

@@ -56,7 +56,7 @@ LARGER_SIZES = Status(
 _MOST_UNSURE = 0.5
 _FAR = 8  # a centre that moved typical records by more than this part of a radius needs another
 _ABOUT = 4  # a record of the average size reaches the end of a range if so many do together
-_HALF = 2  # a rough total needs less than the radius of the last one
+_TYPICAL = 3  # sizes that half of the records exceed: a rough total is clipped no nearer
 
 
 def mean_of_persons(
@@ -129,7 +129,7 @@ def centred_ratio(
 
     rough = None
     if noisy is None:
-        nearer = max(1, reach // _HALF)
+        nearer = _nearer(reach, outside)
         noisy, rough = yield from _both_sums(parts, here, most, nearer, 2 * schedule.rough)
     rows = _about_sizes(parts, sizes, noisy, counted)
     if not rows.whole:
@@ -148,6 +148,16 @@ def centred_ratio(
     error_model = RatioErrorModel(lattice, centre, final, rows)
     status = error_model.judged(schedule.centre > 0)
     return ScalarEstimate(error_model.value, error_model, status)
+
+
+def _nearer(reach: int, outside: Outside | None) -> int:
+    """[people.7] Half of a radius, or more if typical records are hardly nearer than that is.
+
+    Where most are at the centre, the others may all be as far as the radius.
+    """
+    if outside is None or outside.seen is None:
+        return reach
+    return max(1, reach // 2, min(reach, _TYPICAL * outside.seen[1]))
 
 
 def _far(
