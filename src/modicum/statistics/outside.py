@@ -427,10 +427,8 @@ class InBounds:
 
     def in_range(self, lower: float, upper: float) -> Interval:
         """Return an interval in the data's unit, cut at the ends of the range."""
-        lattice = self.lattice
-        return Interval(
-            max(lower * lattice.step, lattice.lo), min(upper * lattice.step, lattice.hi)
-        )
+        step, lo, hi = self.lattice.step, self.lattice.lo, self.lattice.hi
+        return Interval(max(lower * step, lo), min(upper * step, hi))
 
     def clipped_in_words(self, what: str, covered: str) -> str:
         """Say what an interval is for that does not allow for clipping."""
@@ -521,8 +519,10 @@ class Clipped(InBounds):
         """Whether the default interval allows for the tail that was seen."""
         if not self.clips:
             return OK
-        least, typical = (self.least_index(alpha) for alpha in ((1 - _SEEN) / 2, 0.5))
-        return tail_status(least, typical, self.tail_index(_SEEN), self.order)
+        least = self.least_index((1 - _SEEN) / 2)
+        light = least is not None and least >= surely_enough(self.order)
+        typical = least if light else self.least_index(0.5)  # which a light tail does not need
+        return tail_status(least, typical, assumed_index(least, typical, self.order), self.order)
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
