@@ -464,8 +464,8 @@ FAULTS = (
         "persons-at-the-end-of-a-range",
         "A mean of persons whose radius ends with a range that was found does not say so.",
         "statistics/person_mean.py:RatioErrorModel.ended",
-        "_ABOUT * upper >= self.lattice.last > 0",
-        "False",
+        "outside is None or (outside.seen and self.total.hi <= _FOR_OTHERS * outside.seen[1])",
+        "outside is not self",
         "statistics/test_far_groups.py",
     ),
     Fault(

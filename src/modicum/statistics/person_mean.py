@@ -55,7 +55,8 @@ LARGER_SIZES = Status(
 )
 _MOST_UNSURE = 0.5
 _FAR = 8  # a centre that moved typical records by more than this part of a radius needs another
-_ABOUT = 4  # a record of the average size reaches the end of a range if so many do together
+_ABOUT = 4  # a radius of a fourth of the range is about as far
+_FOR_OTHERS = 256  # times what typical records deviate by: a radius for a few that are far away
 _TYPICAL = 3  # sizes that half of the records exceed: a rough total is clipped no nearer
 
 
@@ -328,15 +329,22 @@ class RatioErrorModel:
 
     @property
     def holds(self) -> tuple[float, float]:
-        """The values, in steps, that the radius holds of a record of the average size."""
-        average = max(abs(self.rows.noisy), 1) / max(self.rows.count, 1)
-        radius = float(steps_of(self.lattice, self.total.lattice, self.rows)) * self.total.hi
-        return self.centre - radius / average, self.centre + radius / average
+        """The values, in steps, that the radius holds: of a person with a row, or a mean weight."""
+        seen = self.total.outside is not None and self.total.outside.seen is not None
+        average = max(abs(sum_of_sizes(self.rows)), 1) / max(self.rows.count, 1)
+        size = 1.0 if self.rows.whole and seen else average
+        radius = float(steps_of(self.lattice, self.total.lattice, self.rows)) * self.total.hi / size
+        return self.centre - radius, self.centre + radius
 
     @property
     def ended(self) -> tuple[bool, bool]:
-        """Whether each side reaches about as far as the range does."""
-        lower, upper = self.holds
+        """Whether each side reaches about as far as the range does, and most records nowhere near.
+
+        A few rows of most persons, or thousands, may add up to what is as far.
+        """
+        outside, (lower, upper) = self.total.outside, self.holds
+        if outside is None or (outside.seen and self.total.hi <= _FOR_OTHERS * outside.seen[1]):
+            return False, False
         return (
             _ABOUT * lower <= self.lattice.first < 0,
             _ABOUT * upper >= self.lattice.last > 0,

@@ -41,7 +41,6 @@ _STEEP_NATS = 8.0  # from there to the turn, nearly always
 _SPARE = 4.0  # nats
 _OUTER_OCTAVES = 8  # beyond such a radius, where even a heavy tail has few records
 MODEST = 2.5  # power of a prior that overshoots by less than a factor of two, on average
-_ABOUT_SEEN = 4.0  # the same by a third, about a radius that half of the records exceed
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
@@ -110,7 +109,7 @@ class Schedule:
         nats = seen[0] * float(split.share(self.radii).range) - math.log(knee / least)
         even = nats / (math.log(most / knee) + _SPARE)
         steep = (nats - math.log(most / ankle) - _SPARE) / math.log(ankle / knee)
-        power = Fraction(math.floor(8 * min(max(even, min(steep, _ABOUT_SEEN)), steepest)), 8)
+        power = Fraction(math.floor(8 * min(max(even, min(steep, MODEST)), steepest)), 8)
         return replace(self, knee=knee, ankle=ankle, power=power) if power > self.power else self
 
     @property
