@@ -112,14 +112,36 @@ def test_a_file_with_damaged_pages(reader, ask, tmp_path) -> None:
     refused(folder, ask, mo.SourceError, repr(folder.name))
 
 
+def shared_names(folder: Path, *twice: str) -> list:
+    """Tables of every kind that can have several columns of one name, and ``pay`` among them."""
+    names = [*twice, "pay", *twice]
+    columns = [pa.array([f"{SECRET} {i}"] * 900) for i in range(len(twice))]
+    columns = [*columns, pa.array(np.arange(900.0)), *columns]
+    table = pa.Table.from_arrays(columns, names)
+    pq.write_table(table, folder / "t.parquet")
+    frame = table.to_pandas()
+    (folder / "t.csv").write_text(frame.to_csv(index=False))
+    frame.to_excel(folder / "t.xlsx", index=False)
+    files = [folder / name for name in ("t.parquet", "t.csv", "t.xlsx")]
+    return [table, frame, table.to_batches()[0], *files]
+
+
+@pytest.mark.parametrize("twice", [["remark"], ["", "a"], [" "], ["Pay"], ["größe"], ["pay "]])
+def test_columns_that_share_a_name_do_not_keep_the_others_from_being_read(twice, tmp_path) -> None:
+    for table in shared_names(tmp_path, *twice):
+        mean = mo.mean(table, "pay", within=(0, 900), epsilon=100)
+        assert mean.value == pytest.approx(449.5, abs=1)
+        refused(table, lambda c: c.count(twice[0], epsilon=1), mo.MissingColumn, "several columns")
+
+
 def test_two_columns_of_one_name(tmp_path) -> None:
     twice = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], ["pay", "pay"])
-    refused(twice, mean_of_pay, mo.UnsupportedData, "several ['pay']")
-    refused(twice.to_pandas(), mean_of_pay, mo.UnsupportedData, "several ['pay']")
+    refused(twice, mean_of_pay, mo.MissingColumn, "several columns 'pay'")
+    refused(twice.to_pandas(), mean_of_pay, mo.MissingColumn, "several columns 'pay'")
     pq.write_table(twice, tmp_path / "t.parquet")
-    refused(tmp_path / "t.parquet", mean_of_pay, (mo.UnsupportedData, mo.SourceError), "pay", "t.p")
+    refused(tmp_path / "t.parquet", mean_of_pay, mo.MissingColumn, "several columns 'pay'")
     (tmp_path / "t.csv").write_text("pay,pay\n1,2\n")
-    refused(tmp_path / "t.csv", mean_of_pay, (mo.UnsupportedData, mo.SourceError), "pay")
+    refused(tmp_path / "t.csv", mean_of_pay, mo.MissingColumn, "several columns 'pay'")
 
 
 HOSTILE = [

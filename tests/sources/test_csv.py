@@ -194,8 +194,8 @@ def test_every_column_may_hold_numbers(opened) -> None:
 
 
 def test_headers_that_are_refused(opened) -> None:
-    with pytest.raises(UnsupportedData, match="several"):
-        opened("x,x\n1,2\n")
+    with pytest.raises(MissingColumn, match="several columns 'x'"):
+        opened("x,x\n1,2\n").check("x")
     for empty in ("", "\n\n"):
         with pytest.raises(SourceError, match=r"^'rows.csv' is empty: its first line must"):
             opened(empty)

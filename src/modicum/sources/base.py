@@ -50,9 +50,10 @@ class Source(ABC):
     """A table or array that can be read again and again, in chunks.
 
     The name of the ``engine`` is public. ``names`` are the columns of a table, ``None`` for a
-    one-dimensional array. ``declared`` maps the name of a column to the printed name of its
-    declared type; ``None`` accepts any column. An array answers to the name ``alias``. Error
-    messages call the data ``label``: a file's name, never its contents.
+    one-dimensional array; columns that share a name cannot be read. ``declared`` maps the name of a
+    column to the printed name of its declared type; ``None`` accepts any column. An array answers
+    to the name ``alias``. Error messages call the data ``label``: a file's name, never its
+    contents.
     """
 
     def __init__(
@@ -65,7 +66,9 @@ class Source(ABC):
         label: str | None = None,
     ) -> None:
         self.engine = engine
-        self._names = None if names is None else _unique(names)
+        times = Counter(names)
+        self._names = None if names is None else tuple(name for name in names if times[name] == 1)
+        self._shared = frozenset(name for name, n in times.items() if n > 1)
         self._declared = declared
         self._alias = alias
         self._label = f"the {engine} data" if label is None else label
@@ -192,6 +195,10 @@ class Source(ABC):
 
     def _missing(self, column: str) -> errors.MissingColumn:
         """Return an error that lists the columns, and the one that may be meant."""
+        if column in self._shared:
+            return errors.MissingColumn(
+                f"there are several columns {column!r}: give each a name of its own"
+            )
         meant = errors.did_you_mean(column, self.names) or ";"
         return errors.MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
 
@@ -236,13 +243,6 @@ class Source(ABC):
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise errors.CopyRefused("an opened source guards data and refuses to be pickled or copied")
-
-
-def _unique(names: Sequence[str]) -> tuple[str, ...]:
-    twice = sorted(name for name, times in Counter(names).items() if times > 1)
-    if twice:
-        raise errors.UnsupportedData(f"column names must be unique, but there are several {twice}")
-    return tuple(names)
 
 
 class StreamSource(Source):
