@@ -129,6 +129,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "plan's shape": (mo.plan.mean, {"n": 1000, "sd": 1, "epsilon": 1, "shape": "normal"}),
     "plan's error": (mo.plan.mean, {"n": 1000, "sd": 1, "error": 1}),
     "csv_file": (mo.csv_file, {"path": "nowhere.csv", "separator": ",", "columns": None}),
+    "excel_file": (mo.excel_file, {"path": "nowhere.xlsx", "sheet": 1, "skip": 0}),
     "counted": (mo.counted, {"table": TABLE, "counts": "age"}),
 }
 NAMES = {"columns": {"words", "pandas index"}}  # names of columns in a list are shown as typed

@@ -26,7 +26,7 @@ BY_PAGE = {
         "Budget Filter approx approx_to_zcdp composed parallel pure pure_to_approx pure_to_zcdp"
         " zcdp zcdp_to_approx"
     ),
-    "operate/files": "csv_file",
+    "operate/files": "csv_file excel_file",
     "operate/ledger": "Ledger",
     "operate/local": "local",
     "operate/publish": "PublishedTable",

@@ -37,7 +37,7 @@ _HOMES = {
         "UnsupportedData",
     },
     "modicum.sources.counted": {"counted"},
-    "modicum.sources.files": {"csv_file"},
+    "modicum.sources.files": {"csv_file", "excel_file"},
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped_release": {"GroupedArrayRelease", "GroupedRelease"},
     "modicum.one_shot": {*CHAPTERS},

@@ -87,6 +87,7 @@ from modicum.release import Release as Release
 from modicum.releases import Releases as Releases
 from modicum.sources.counted import counted as counted
 from modicum.sources.files import csv_file as csv_file
+from modicum.sources.files import excel_file as excel_file
 from modicum.statistics.monotone_statistic import Boundaries as Boundaries
 from modicum.statistics.monotone_statistic import Score as Score
 from modicum.statistics.vector_statistic import Sensitivities as Sensitivities
@@ -148,6 +149,7 @@ __all__ = [
     "crosstab",
     "csv_file",
     "describe",
+    "excel_file",
     "expectile",
     "geometric_mean",
     "histogram",

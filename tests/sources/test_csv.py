@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import modicum as mo
-from modicum.errors import MissingColumn, SourceError, UnsupportedData
+from modicum.errors import MissingColumn, SourceError
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit, unit_of

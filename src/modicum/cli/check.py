@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from modicum.cli.options import TABLE, Output, add_csv, opened
 from modicum.cli.tasks import words_of
 from modicum.plural import number_of
-from modicum.sources import base, copied, progress
+from modicum.sources import base, copied, excel, progress
 from modicum.sources.csv import MARKS, CsvFile, Numbers
 from modicum.sources.examined import NumberCounts, PatternCounts
 from modicum.sources.types import conversion, is_number, label_kind
@@ -108,7 +108,7 @@ def _answer(arguments: argparse.Namespace) -> Output:
     if not isinstance(source, CsvFile):
         rows, columns = _declared(source, names)
         facts = [form.removeprefix(".").capitalize()]
-    elif form in copied.PROGRAMS:
+    elif form in {*copied.STATISTICS, *excel.SUFFIXES}:
         rows, columns = _cells(source, names)
         facts, scan = [f"{form}, read cell by cell"], "a frame of these cells as text"
     else:

@@ -17,7 +17,7 @@ from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
 from modicum.sources import copied, files
-from modicum.sources.base import Source, open_source
+from modicum.sources.base import Source
 from modicum.sources.view import View
 from modicum.statistics.spec import LEAST_LEVEL
 
@@ -141,8 +141,8 @@ def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
 
 
 def add_csv(parser: argparse.ArgumentParser) -> None:
-    """Add the options; with any of them, FILE is CSV whatever its name ends in."""
-    group = parser.add_argument_group("how a CSV file is written")
+    """Add the options; with any of them, FILE is CSV unless its name is that of a workbook."""
+    group = parser.add_argument_group("how a CSV file or a workbook is written")
     group.add_argument(
         "--separator", metavar="C", help="between cells, such as ';' or tab (default: a comma)"
     )
@@ -153,6 +153,10 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", metavar="NAME", help="such as cp1252 (default: utf-8)")
     group.add_argument(
         "--columns", metavar="A,B,...", help="names of the columns of a file without a header"
+    )
+    group.add_argument("--skip", metavar="K", type=whole, help="leave out K lines above the header")
+    group.add_argument(
+        "--sheet", metavar="NAME", help="of a workbook, or its number (default: 1, the first)"
     )
     group.add_argument(
         "--one-line-rows",
@@ -201,7 +205,7 @@ def names_of(arguments: argparse.Namespace, source: Source) -> list[str]:
 
 def opened(arguments: argparse.Namespace) -> Source:
     """Open FILE as the options say."""
-    names = ("separator", "decimal", "thousands", "encoding")
+    names = ("separator", "decimal", "thousands", "encoding", "skip", "sheet")
     chosen: dict[str, Any] = {
         name: value for name in names if (value := getattr(arguments, name)) is not None
     }
@@ -214,12 +218,7 @@ def opened(arguments: argparse.Namespace) -> Source:
     if arguments.file == "-":
         arguments.copy = _standard_input()
         arguments.file = arguments.copy.path
-    if not chosen:
-        return open_source(arguments.file)
-    form = arguments.file.lower().rpartition(".")[2]
-    if form in {"parquet", "feather", "arrow", "orc", "xlsx", "dta", "sas7bdat", "sav"}:
-        raise InvalidArgument(f"a .{form} file takes no options of CSV files")
-    return files.csv_file(arguments.file, **chosen)
+    return files.open_as(arguments.file, chosen)
 
 
 def _standard_input() -> copied.Copy:

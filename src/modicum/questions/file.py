@@ -19,11 +19,17 @@ from modicum.questions.planning import QuestionPlans, planned
 from modicum.questions.question import PUBLISHED, Question, checked_fields, checked_title, naming
 from modicum.questions.questionnaire import Questionnaire, Table
 from modicum.questions.running import QuestionAnswers, answered
-from modicum.sources.files import csv_file
+from modicum.sources.files import csv_file, excel_file
 
 _FIELDS = ("title", "name", "table", "account", "unit", "csv", "publish", "question")
 _UNIT = tuple(inspect.signature(unit_of).parameters)
-_CSV = tuple(inspect.signature(csv_file).parameters)[1:]
+_CSV = tuple(
+    dict.fromkeys(
+        name
+        for opens in (csv_file, excel_file)
+        for name in [*inspect.signature(opens).parameters][1:]
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,8 @@ class QuestionFile(Questionnaire):
     digest : str
         The SHA-256 of the file.
     csv : mapping
-        How a CSV table is read: arguments of :func:`modicum.csv_file`.
+        How a CSV table or a workbook is read: arguments of :func:`modicum.csv_file` or
+        :func:`modicum.excel_file`.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Questionnaire:
             if not self.csv:
                 return base.open_source(self.table)
         with naming(f"{self.path.name}, csv"):
-            return files.csv_file(str(self.table), **self.csv)
+            return files.open_as(str(self.table), self.csv)
 
     def _charged(self, account: str | None = None) -> str:
         """Name the account: the one that is given, or that of the file."""

@@ -19,8 +19,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, time, timedelta
 from functools import partial
 from importlib import import_module
@@ -68,21 +67,30 @@ class Copy:
             return cls.of_stream(stream, label)
 
     @classmethod
-    def of_table(cls, path: str, label: str) -> Copy:
-        """Write a file of another program as a CSV file."""
-        program = PROGRAMS[Path(path).suffix.lower()]
-        for package in program.packages:
-            if find_spec(package) is None:
-                raise SourceError(f"reading {label} needs {package}: {_EXTRA}")
+    def of_rows(cls, read: Callable[[], Table], label: str) -> Copy:
+        """Write rows as a CSV file."""
 
         def write(copy: Copy) -> None:
             with Path(copy.path).open("w", encoding="utf-8", newline="") as file:
                 write_row = csv.writer(file).writerow
-                rows = ((1, row) for row in program.read(path))
+                rows = ((1, row) for row in read())
                 for row in progress.watched(rows, f"copying {label}", "rows"):
                     write_row([_cell(value) for value in row])
 
         return _written(cls(".csv"), label, write)
+
+
+def of_statistics(path: str, label: str) -> Copy:
+    """Write a file of Stata, SAS or SPSS as a CSV file."""
+    need_packages(label, ("pyreadstat", "pandas"))
+    return Copy.of_rows(lambda: _statistics(path), label)
+
+
+def need_packages(label: str, packages: Sequence[str]) -> None:
+    """Refuse to go on without the packages that read a file."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise SourceError(f"reading {label} needs {package}: {_EXTRA}")
 
 
 def _written(copy: Copy, label: str, write: Callable[[Copy], None]) -> Copy:
@@ -139,23 +147,6 @@ def _cell(value: object) -> str:
     return text
 
 
-def _excel(path: str) -> Table:
-    """The first sheet of a workbook; its first row that holds anything names the columns."""
-    book = import_module("openpyxl.reader.excel").load_workbook(
-        path, read_only=True, data_only=True
-    )
-    try:
-        rows = book.worksheets[0].iter_rows(values_only=True)
-        names = next((row for row in rows if any(each is not None for each in row)), ())
-        while names and names[-1] is None:
-            names = names[:-1]
-        yield names
-        for row in rows:
-            yield row[: len(names)]
-    finally:
-        book.close()
-
-
 def _statistics(path: str) -> Table:
     """A file of Stata, SAS or SPSS: codes, not their labels.
 
@@ -164,7 +155,7 @@ def _statistics(path: str) -> Table:
     """
     suffix = Path(path).suffix.lower()
     package = import_module("pyreadstat")
-    reader = getattr(package, _READERS[suffix])
+    reader = getattr(package, STATISTICS[suffix])
     _, about = reader(path, metadataonly=True)
     formats = about.original_variable_types
     moments = [_moment_of(suffix, str(formats.get(name, ""))) for name in about.column_names]
@@ -179,13 +170,15 @@ def _statistics(path: str) -> Table:
         yield from zip(*columns, strict=True)
 
 
-_READERS = {
+STATISTICS: Mapping[str, str] = {
     ".dta": "read_dta",
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
     ".sav": "read_sav",
     ".zsav": "read_sav",
 }
+"""What reads a file of Stata, SAS or SPSS, by the end of its name."""
+
 _SAS = datetime(1960, 1, 1)  # noqa: DTZ001 -- such files know no time zones
 _SPSS = datetime(1582, 10, 14)  # noqa: DTZ001
 _DAYS = r"(DATE|WEEKDAT|WORDDAT|MMDDYY|DDMMYY|YYMMDD|MONYY|[BE]8601DA|JULIAN)"
@@ -216,18 +209,3 @@ def _moment(start: datetime, unit: timedelta, value: Any) -> datetime | None:
         return start + float(value) * unit
     except (OverflowError, TypeError, ValueError):
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Program:
-    """What reads the files of a program, and the packages that it needs."""
-
-    read: Callable[[str], Table]
-    packages: tuple[str, ...]
-
-
-_EXCEL = _Program(_excel, ("openpyxl",))
-PROGRAMS = {".xlsx": _EXCEL, ".xlsm": _EXCEL} | dict.fromkeys(
-    _READERS, _Program(_statistics, ("pyreadstat", "pandas"))
-)
-"""What reads a file of another program, by the end of its name."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from importlib import import_module
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from modicum.errors import InvalidArgument, SourceError, as_given
-from modicum.sources import arrow, base, copied, csv_rows
+from modicum.sources import arrow, base, copied, csv_rows, excel
 from modicum.sources.base import Source
 from modicum.sources.csv import CsvFile, Numbers
 from modicum.sources.duckdb import DuckRelation
@@ -62,8 +63,10 @@ def _open_path(path: str | os.PathLike[str]) -> Source:
         suffix = suffixes.pop()
         if _text_suffix(files[0]) in _SEPARATORS:
             return csv_file(files[0])
-        if suffix in copied.PROGRAMS:
-            copy = copied.Copy.of_table(files[0], repr(name))
+        if suffix in excel.SUFFIXES:
+            return excel.open_sheet(files[0], name)
+        if suffix in copied.STATISTICS:
+            copy = copied.of_statistics(files[0], repr(name))
             return base.guarded(
                 repr(name),
                 lambda: CsvFile(copy.path, name, csv_rows.Dialect(), Numbers(), keep=copy),
@@ -138,24 +141,101 @@ def csv_file(
     >>> round(modicum.mean(people, "income", within=(-1e9, 1e9), epsilon=1).value)
     1234
     """
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidArgument(
-            f"csv_file() takes the path of a file, got {as_given(path)}: pass a table as it is"
-        )
-    name, files = found_files(path)
-    if len(files) != 1:
-        raise InvalidArgument(f"{name!r} must name one file")
+    read, name = _one_file("csv_file", path), Path(path).name
     if separator is None:
-        separator = _SEPARATORS.get(_text_suffix(files[0]), ",")
+        separator = _SEPARATORS.get(_text_suffix(read), ",")
     dialect = csv_rows.Dialect(separator, encoding, multiline)
     numbers = Numbers(decimal, thousands)
-    copy, read = None, files[0]
+    copy = None
     if Path(read).suffix.lower() in copied.UNPACK:
         copy = copied.Copy.of_packed(read, repr(name))
         read = copy.path
     return base.guarded(
         repr(name), lambda: CsvFile(read, name, dialect, numbers, columns, keep=copy)
     )
+
+
+def excel_file(
+    path: str | os.PathLike[str],
+    *,
+    sheet: str | int = 1,
+    skip: int = 0,
+    columns: Sequence[str] | None = None,
+) -> Source:
+    """Open a sheet of a workbook of Excel.
+
+    It can be passed wherever a table is. The sheet is copied into a temporary CSV file, and every
+    row of it is a row, hidden or blank. Of merged cells the first has the value.
+
+    Parameters
+    ----------
+    path : str or path
+        One file that ends in ``.xlsx`` or ``.xlsm``.
+    sheet : str or int
+        The name of a sheet, or its number from 1 on. By default the first one.
+    skip : int
+        How many rows stand above the header, such as a title. Of the others, the first that is not
+        empty names the columns.
+    columns : sequence of str, optional
+        Names of the columns of a sheet without a header.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is not valid, with the names of the sheets if there is no such sheet.
+    SourceError
+        If there is no such file, or openpyxl is not installed.
+
+    Examples
+    --------
+    >>> import modicum, openpyxl, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.xlsx"
+    >>> book = openpyxl.Workbook()
+    >>> rows = book.create_sheet("people")
+    >>> for row in (["Table 1"], ["age"], *[[40]] * 900):
+    ...     rows.append(row)
+    >>> book.save(path)
+    >>> people = modicum.excel_file(path, sheet="people", skip=1)
+    >>> round(modicum.mean(people, "age", within=(0, 120), epsilon=9).value)
+    40
+    """
+    found = _one_file("excel_file", path)
+    if Path(found).suffix.lower() not in excel.SUFFIXES:
+        raise InvalidArgument(f"{Path(found).name!r} must end in {' or '.join(excel.SUFFIXES)}")
+    return excel.open_sheet(found, Path(path).name, sheet=sheet, skip=skip, columns=columns)
+
+
+def open_as(path: str | os.PathLike[str], how: Mapping[str, Any]) -> Source:
+    """Open a file as options say: those of `csv_file`, or for a workbook of `excel_file`."""
+    suffix = Path(path).suffix.lower()
+    opened: Callable[..., Source] = excel_file if suffix in excel.SUFFIXES else csv_file
+    if not how:
+        return base.open_source(path)
+    if suffix in {".parquet", *_ARROW, *copied.STATISTICS}:
+        raise InvalidArgument(f"a {suffix} file takes no options of CSV files and workbooks")
+    taken = [*inspect.signature(opened).parameters][1:]
+    for name in how:
+        if name not in taken:
+            kind = "a workbook" if opened is excel_file else "a CSV file"
+            known = ", ".join(f"{each}=" for each in taken)
+            raise InvalidArgument(f"{name}= is no option of {kind}, which takes {known}")
+    return opened(path, **how)
+
+
+def _one_file(function: str, path: str | os.PathLike[str]) -> str:
+    """Return the one file that a path names."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidArgument(
+            f"{function}() takes the path of a file, got {as_given(path)}: pass a table as it is"
+        )
+    name, files = found_files(path)
+    if len(files) != 1:
+        raise InvalidArgument(f"{name!r} must name one file")
+    return files[0]
 
 
 def found_files(path: str | os.PathLike[str]) -> tuple[str, list[str]]:

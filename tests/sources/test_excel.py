@@ -1,0 +1,104 @@
+"""Sheets of workbooks: every row is read, whatever the file says of its own size."""
+
+import re
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+import modicum as mo
+from modicum.cli import main
+from modicum.sources.base import open_source
+from tests.sources.engines import values
+
+ROWS = [[i, f"word {i % 7}"] for i in range(300)]
+
+
+def workbook(path: Path, **sheets: list) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def with_dimension(path: Path, reference: str | None) -> None:
+    """Write what a sheet says of its size, as careless programs do."""
+    element = b"" if reference is None else f'<dimension ref="{reference}"/>'.encode()
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    parts[name], times = re.subn(rb"<dimension[^>]*>", element, parts[name], count=1)
+    assert times == 1
+    with zipfile.ZipFile(path, "w") as file:
+        for part, content in parts.items():
+            file.writestr(part, content)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [None, "A1", "A1:A11", "A1:B301", "A1:Z9999", "A1:A301", "B2:C9", "C5", "A:A", "1:9", "", "x"],
+)
+def test_no_row_is_lost_whatever_a_sheet_says_of_its_size(reference, tmp_path) -> None:
+    path = workbook(tmp_path / "t.xlsx", data=[["x", "word"], *ROWS])
+    with_dimension(path, reference)
+    source = open_source(path)
+    assert source.names == ("x", "word")
+    assert values(source, "x").tolist() == list(range(300))
+    assert len(values(source, None)) == 300
+
+
+def test_hidden_and_merged_and_blank_rows_are_rows(tmp_path) -> None:
+    path = workbook(tmp_path / "t.xlsx", data=[["x", "y"], [1, 2], [], [3, 4], [5, 6]])
+    book = openpyxl.load_workbook(path)
+    sheet = book.active
+    sheet.row_dimensions[2].hidden = sheet.column_dimensions["B"].hidden = True
+    sheet.merge_cells("A4:A5")
+    book.save(path)
+    assert values(open_source(path), "x").tolist() == pytest.approx(
+        [1, float("nan"), 3, float("nan")], nan_ok=True
+    )
+    assert len(values(open_source(path), "y")) == 4
+
+
+def test_a_sheet_is_named_or_numbered(tmp_path, capsys) -> None:
+    path = workbook(
+        tmp_path / "t.xlsx",
+        readme=[["Only words"]],
+        data=[["x"], *ROWS],
+        **{"2": [["Table 2"], [], ["of 2026"], ["y"], [5.0], [7.0]]},
+    )
+    assert values(mo.excel_file(path, sheet="data"), "x").tolist() == list(range(300))
+    assert values(mo.excel_file(path, sheet=2), "x").tolist() == list(range(300))
+    assert values(mo.excel_file(path, sheet="2", skip=3), "y").tolist() == [5, 7]
+    assert values(mo.excel_file(path, sheet=3, skip=4, columns=["z"]), "z").tolist() == [5, 7]
+    counted = ["count", str(path), "--epsilon", "9", "--sheet"]
+    for sheet, skip in (("data", []), ("2", ["--skip", "3"]), ("3", ["--skip", "3"])):
+        assert main([*counted, sheet, *skip]) in {0, 3}
+    assert "of rows" in capsys.readouterr().out
+    for sheet in ("dta", "DATA ", 0, 4, -1, "x" * 500):
+        with pytest.raises(mo.InvalidArgument, match="'readme', 'data', '2'"):
+            mo.excel_file(path, sheet=sheet)
+        assert main([*counted, str(sheet)]) == 2
+    for wrong in ({"sheet": True}, {"sheet": None}, {"skip": -1}, {"skip": "1"}, {"skip": True}):
+        with pytest.raises(mo.InvalidArgument, match="must be"):
+            mo.excel_file(path, **wrong)
+    with pytest.raises(
+        mo.MissingColumn, match=r"'readme', and sheet=.* another: 'data', '2'.*skip"
+    ):
+        mo.mean(path, "x", epsilon=1)
+    with pytest.raises(mo.InvalidArgument, match="must end in"):
+        mo.excel_file(__file__)
+
+
+def test_options_of_another_kind_of_file(tmp_path, capsys) -> None:
+    path = workbook(tmp_path / "t.xlsx", data=[["x"], [1]])
+    (tmp_path / "t.csv").write_text("x\n1\n")
+    assert main(["count", str(path), "--epsilon", "9", "--separator", ";"]) == 2
+    assert "no option of a workbook, which takes --sheet" in capsys.readouterr().err
+    assert main(["count", str(tmp_path / "t.csv"), "--epsilon", "9", "--sheet", "a"]) == 2
+    assert "no option of a CSV file" in capsys.readouterr().err
