@@ -269,7 +269,7 @@ def test_an_interval_holds_what_is_between_its_ends() -> None:
 
 def test_names_of_the_library_that_are_completed() -> None:
     shown = dir(mo)
-    assert len(shown) == 60
+    assert len(shown) == 61
     assert {"Curator", "Ledger", "LinearRegression", "PCA", "StandardScaler"} <= {*shown}
     assert {"mean", "quantiles", "crosstab", "plan", "pure", "unit_of"} <= {*shown}
     assert all(

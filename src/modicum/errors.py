@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sized
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -283,8 +284,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     >>> nearest("--eps", ["--step", "--epsilon"])
     '--epsilon'
     """
-    names = {each.casefold().lstrip("-"): each for each in reversed(list(known))}
-    plain = word.casefold().lstrip("-")
+    names = {_plain(each): each for each in reversed(list(known))}
+    plain = _plain(word)
     if _OTHER_NAMES.get(plain) in names:
         return names[_OTHER_NAMES[plain]]
     begun = sorted((each for each in names if plain and each.startswith(plain)), key=len)
@@ -295,16 +296,38 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return names[found[0]] if found else None
 
 
+def _plain(word: str) -> str:
+    """A name without what makes no difference to the eye."""
+    return unicodedata.normalize("NFKC", word).casefold().lstrip("-")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Ask whether the nearest name was meant, for the end of a message; empty if no name is near.
+
+    Letters that may look alike are told by their numbers.
 
     Examples
     --------
     >>> did_you_mean("meen", ["mean", "sum"])
     ", did you mean 'mean'?"
+    >>> did_you_mean("\u00b5g", ["\u03bcg"])
+    ", did you mean 'μg' (with U+03BC in place of U+00B5)?"
     """
     found = nearest(word, known)
-    return "" if found is None else f", did you mean {found!r}?"
+    return "" if found is None else f", did you mean {found!r}{_unlike(found, word)}?"
+
+
+def _unlike(found: str, word: str) -> str:
+    """How a name differs from a word, if not by letters of ASCII alone."""
+    matcher = import_module("difflib").SequenceMatcher(None, found, word, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind != "equal" and not (found[a:b] + word[c:d]).isascii():
+            has, given = (
+                " ".join(f"U+{ord(each):04X}" for each in part) or "nothing"
+                for part in (found[a:b], word[c:d])
+            )
+            return f" (with {has} in place of {given})"
+    return ""
 
 
 def no_attribute(owner: object, name: str, elsewhere: Mapping[str, str] = {}) -> AttributeError:

@@ -1,6 +1,7 @@
 """Expressions: DuckDB's answers row by row, values that could make them fail, and refusals."""
 
 import re
+import unicodedata
 import warnings
 
 import duckdb
@@ -301,3 +302,35 @@ def test_dates_and_made_columns_of_text(tmp_path) -> None:
         typed.where("day >= '2024-01-01'")
     with pytest.raises(mo.UnsupportedData, match="a made column such as 'north' holds numbers"):
         typed.with_columns(north="region")
+
+
+LOOKING_ALIKE = [
+    ("µg", "μg"),
+    ("größe", unicodedata.normalize("NFD", "größe")),
+    ("ａ", "a"),
+    ("nª", "na"),
+    ("\N{OHM SIGN}", "Ω"),
+    ("ﬁles", "files"),
+    ("xᵃ", "xa"),
+    ("\N{ANGSTROM SIGN}", "Å"),
+    ("ℎ", "h"),
+    ("аge_of_patient", "age_of_patient"),  # the first begins with a letter of Cyrillic
+]
+
+
+@pytest.mark.parametrize("both", LOOKING_ALIKE)
+def test_a_column_is_the_one_whose_name_is_written(both: tuple[str, str]) -> None:
+    low, high = np.arange(600.0), np.arange(600.0) + 300
+    for one, two in (both, both[::-1]):
+        table = pd.DataFrame({one: low, two: high})
+        for text in (
+            f"{one} < 300",
+            f"(\n {two} >= 300 and\n\r 0 <= {one} < 300)",
+            f"{one}+0 < 300",
+        ):
+            kept = mo.Curator(table, budget=mo.pure(99)).where(text).count(epsilon=99)
+            assert kept.value == 300
+        made = mo.Curator(table, budget=mo.pure(99)).with_columns(y=f"{two} - {one}")
+        assert made.mean("y", within=(0, 999), epsilon=99).value == pytest.approx(300, abs=1)
+        with pytest.raises(mo.MissingColumn, match=r"did you mean .*\(with U\+.* in place of U\+"):
+            mo.Curator(table[[one]], budget=mo.pure(1)).where(f"{two} < 300")

@@ -132,7 +132,7 @@ def parse(text: str) -> Expression:
     if len(text) > _LONGEST:
         raise InvalidArgument(f"an expression has at most {_LONGEST:,} characters")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = _as_written(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidArgument(
             f"{text!r} is not an expression such as \"age >= 18 and region == 'North'\""
@@ -144,6 +144,20 @@ def parse(text: str) -> Expression:
     if not leaves:
         raise InvalidArgument(f"{text!r} names no column")
     return Expression(text.strip(), frozenset(leaves), values, parser.true(tree))
+
+
+def _as_written(text: str) -> ast.AST:
+    """Parse text, each name in it as it is written.
+
+    Python takes names that look alike for one: it writes the micro sign of keyboards, which some
+    columns have in their names, as the Greek letter, which others have.
+    """
+    tree = ast.parse(text, mode="eval").body
+    lines = [line.encode() for line in re.split("\r\n|[\r\n]", text)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
+    return tree
 
 
 Compiled = Callable[[Columns], Values]
