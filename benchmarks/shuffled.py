@@ -61,8 +61,8 @@ def _messages() -> str:
         )
     header = ["clients", "log2 q", "(2σ + log2 q)/(log2 n - log2 e) + 2", "messages", "bytes"]
     return (
-        "A sum in shares, ε = 1, σ = 40: messages of a client, a header of 11 bytes and 8 of the"
-        f" share each.\n\n{table(header, rows)}"
+        "A sum in shares, ε = 1, σ = 40: messages of a client, each a header of 11 bytes,"
+        f" 16 random ones and 8 of the share.\n\n{table(header, rows)}"
     )
 
 

@@ -319,4 +319,28 @@ FAULTS = (
         "",
         "shuffle/test_shuffler.py",
     ),
+    Fault(
+        "shuffler-hears-parts",
+        "A shuffler knows a person by all frames together, so that parts of them pass.",
+        "shuffle/shuffler.py:Shuffler.add",
+        "frames.view(np.dtype((np.void, self._size))).ravel()",
+        "np.sort(frames).view(np.dtype((np.void, self._size * self._each))).ravel()",
+        "shuffle/test_shuffler.py",
+    ),
+    Fault(
+        "frames-without-a-nonce",
+        "Frames of equal shares are equal, so that honest people are not heard.",
+        "shuffle/shares.py:ShareFrames.frames",
+        "entropy.words(frames.size * _NONCE).reshape(*frames.shape, _NONCE)",
+        "0",
+        "shuffle/test_shuffler.py",
+    ),
+    Fault(
+        "nonce-of-a-person",
+        "All frames of a person have one nonce, which tells whose they are.",
+        "shuffle/shares.py:ShareFrames.frames",
+        "entropy.words(frames.size * _NONCE).reshape(*frames.shape, _NONCE)",
+        "entropy.words(len(frames) * _NONCE).reshape(-1, 1, _NONCE)",
+        "shuffle/test_shuffler.py",
+    ),
 )

@@ -38,8 +38,8 @@ def test_all_workers_answer() -> None:
     assert 80_000 < sum(found["mean"]["accepted"]) <= N
     assert max(off(found["sum"]), off(found["vector"])) < 8
     assert abs(found["mean"]["value"][0] - found["mean"]["truth"][0]) < 0.01  # clipping included
-    assert found["sum"]["bytes"] == N * found["sum"]["messages"][0] * 19
-    singles, shares = 2 * N * 22, N * found["vector"]["messages"][2] * 21
+    assert found["sum"]["bytes"] == N * found["sum"]["messages"][0] * 35
+    singles, shares = 2 * N * 22, N * found["vector"]["messages"][2] * 37
     assert found["vector"]["bytes"] == singles + shares
 
 

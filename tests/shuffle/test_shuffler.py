@@ -60,13 +60,16 @@ def test_what_was_heard_before_is_not_taken_again() -> None:
     for turned in (b"ba", b"badc", b"efba"):  # the same frames in another order
         assert not shuffler.add(turned)
     assert not shuffler.add(b"efgkhgfe")  # twice in one message
-    assert shuffler.add(b"bc")  # another person's, though all of its frames occurred
+    for part in (b"ae", b"eb", b"efgd", b"bc"):  # a frame that occurred, with others
+        assert not shuffler.add(part)
+    assert shuffler.add(b"gh")  # what was refused is as if it had not come
     assert len(shuffler.release()) == 6
     assert not shuffler.add(b"ab")
-    assert not shuffler.add(b"ba")
+    assert not shuffler.add(b"ak")
+    assert not shuffler.add(b"id")
     assert shuffler.people == 0
-    assert shuffler.add(b"efgh")
-    assert sorted(shuffler.release().decode()) == list("efgh")
+    assert shuffler.add(b"efij")
+    assert sorted(shuffler.release().decode()) == list("efij")
 
 
 def test_a_worker_that_repeats_itself_is_heard_once() -> None:
@@ -80,6 +83,77 @@ def test_a_worker_that_repeats_itself_is_heard_once() -> None:
     assert not shuffler.add(second + first[:whole])
     assert shuffler.add(second)
     assert shuffle.analysed(protocol, shuffler.release()).clients == 100
+
+
+def filled(whole: bytes, others: bytes, size: int, kept: list[int]) -> bytes:
+    """Another person's message, in which some frames are copies, in the places of their kind."""
+    places = [slice(i * size, (i + 1) * size) for i in range(len(whole) // size)]
+    return b"".join(whole[at] if i in kept else others[at] for i, at in enumerate(places))
+
+
+@pytest.mark.parametrize("kind", ["sum", "vector-3"])
+@pytest.mark.parametrize("parts", [2, 3, 5])
+def test_a_part_of_a_persons_frames_is_not_taken_again(kind, parts) -> None:
+    """In several messages, turned round, before and after a release, and beside whole others."""
+    build, number = KINDS[kind]
+    protocol = build()
+    shuffler = protocol.shuffler(number)
+    mine, *others = messages(protocol, number, 95)
+    size = protocol.frame_size if kind == "sum" else protocol.message_sizes[2]
+    count = len(mine) // size
+    copies = [
+        filled(mine, other, size, [i for i in range(count) if i % parts == part])
+        for part, other in zip(range(parts), messages(protocol, number, parts, seed=7), strict=True)
+    ]
+    turned = [
+        b"".join(sorted(each[i : i + size] for i in range(0, len(each), size))) for each in copies
+    ]
+    fresh = messages(protocol, number, 1, seed=9)
+    assert shuffler.add(mine)
+    for copy in (*copies, *turned):
+        assert not shuffler.add(copy)
+        assert not shuffler.add(fresh[0] + copy)  # not even in a batch
+    assert shuffler.add(b"".join(others))
+    assert not any(shuffler.add(copy) for copy in copies)
+    seen = shuffler.release()
+    assert not any(shuffler.add(copy) for copy in copies)
+    frames = [seen[i : i + size] for i in range(0, len(seen), size)]
+    assert len(set(frames)) == len(frames) == 95 * count
+    # Without a shuffler that looks at each frame, what comes twice is what that person sent.
+    twice = Counter(frames + [c[i : i + size] for c in copies for i in range(0, len(c), size)])
+    assert sorted(f for f, n in twice.items() if n > 1) == sorted(
+        mine[i : i + size] for i in range(0, len(mine), size)
+    )
+
+
+def test_frames_of_equal_shares_are_told_apart() -> None:
+    """Shares of 21 bits occur twice by chance, in honest messages that have to be taken."""
+    protocol = shuffle.split_sum(within=(0, 1), epsilon=1, clients=2000, honest=1000)
+    sent = shuffle.SumBatch(protocol, 2000, entropy=SeededEntropy(3)).respond(np.ones(2000))
+    frames = np.frombuffer(sent, protocol.mix.layout)
+    assert len(np.unique(frames["share"])) < len(frames)
+    assert len(np.unique(frames["nonce"].ravel())) == 2 * len(frames)
+    shuffler = protocol.shuffler()
+    assert shuffler.add(sent)
+
+
+@pytest.mark.parametrize("clients", [100, 1 << 14, 1 << 24])
+@pytest.mark.parametrize("security", [20, 80])
+def test_a_chance_refusal_is_within_what_the_number_of_shares_leaves(clients, security) -> None:
+    """[shuffle.17]: the proof of [shuffle.5] loses less than 0.62 of the 2^-security it may."""
+    for epsilon in ("0.001", "10"):
+        protocol = shuffle.split_sum(
+            within=(0, 1), epsilon=epsilon, clients=clients, security=security
+        )
+        frames = protocol.clients * protocol.shares
+        assert frames**2 / 2 ** (129 + protocol.bits) < 0.38 / 2**security
+    for dimension in (1, 1000):
+        kind = {"dimension": dimension, "radius": 9, "epsilon": 4, "delta": "1e-12"}
+        if dimension == 1000 and clients == 100:
+            continue  # too few for so much noise
+        total = shuffle.mean_vector(**kind, clients=clients).sum
+        frames = total.clients * total.shares
+        assert total.width * frames**2 / 2 ** (129 + total.bits) < 0.38 / 2**total.security
 
 
 def vector():

@@ -105,7 +105,7 @@ def test_what_is_wrong_is_refused() -> None:
     protocol = small()
     good = released(protocol, np.zeros(400))
     size = protocol.frame_size
-    assert size == 19
+    assert size == 35
     few = good[: -41 * protocol.shares * size]  # 359 clients, and 360 were agreed
     for wrong in (good[:-1], good[:-size], b"", few, good + good):
         with pytest.raises(InvalidArgument):

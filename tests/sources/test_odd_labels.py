@@ -143,3 +143,50 @@ def test_numbers_that_cannot_be_converted_are_missing(monkeypatch, error) -> Non
 def test_labels_of_a_decoded_column_are_in_order() -> None:
     source = open_source(TABLES["table"](None))
     assert labels_of(source, "id") == ([0, 1, 2, 1], ["a", "\ufffd\ufffd", "b"])
+
+
+@pytest.mark.parametrize("index", ["int8", "uint8", "int32", "uint16", "uint32", "uint64"])
+def test_a_null_in_a_dictionary_is_missing_whatever_its_indices_are(index) -> None:
+    kind = pa.dictionary(getattr(pa, index)(), pa.string())
+    table = pa.table({"id": pa.array(["p", "q", None, "p"]).cast(kind), "x": [1.0] * 4})
+    for each in (table, table.to_pandas(types_mapper=pd.ArrowDtype), ds.dataset(table)):
+        assert labels_of(open_source(each), "id") == ([0, 1, -1, 0], ["p", "q"])
+        assert count(each, "id") == 3
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fine"),
+    [
+        ("int32", "int64", False),
+        ("int64", "int32", True),
+        ("int16", "uint16", False),
+        ("int32", "uint16", True),
+        ("float64", "int64", False),
+        ("float64", "int32", True),
+        ("float32", "float64", False),
+        ("float64", "float32", True),
+        ("int64", "float64", False),
+        ("int64", "null", True),
+        ("string", "large_string", True),
+        ("string", "int64", False),
+        ("float64", "string", False),
+    ],
+)
+def test_files_of_a_data_set_are_read_if_no_value_can_fail(tmp_path, first, second, fine) -> None:
+    """2^40 in an int64 file where the first one says int32, or 2^53 + 1 where it says float64."""
+    far = {"int64": 2**53 + 1, "float64": 1e300, "uint16": 60_000}
+    plain = "1" if "string" in second else 1
+    for name, value in {"plain": plain, "far": far.get(second, plain)}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        items = [None] if second == "null" else [value]
+        kinds = {each: getattr(pa, each)() for each in (first, second)}
+        pq.write_table(pa.table({"x": pa.array([None], kinds[first])}), folder / "a.parquet")
+        pq.write_table(pa.table({"x": pa.array(items, kinds[second])}), folder / "b.parquet")
+        whole = ds.dataset(folder)
+        for data in (whole, whole.filter(ds.field("x").is_valid()), ds.dataset([whole, whole])):
+            if fine:
+                count(data, "x")
+                continue
+            with pytest.raises(mo.SourceError, match=r"not all files of .* declare 'x' as"):
+                count(data, "x")

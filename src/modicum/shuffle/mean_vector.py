@@ -77,7 +77,7 @@ class MeanVector(Shuffled):
     radius: float
     budget: Budget
 
-    schema: ClassVar[str] = "modicum.shuffle.mean_vector/1"
+    schema: ClassVar[str] = "modicum.shuffle.mean_vector/2"
 
     @property
     def rounds(self) -> int:

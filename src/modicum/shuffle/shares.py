@@ -14,7 +14,8 @@ from modicum.exact.entropy import Entropy
 from modicum.local.protocol import Integers
 from modicum.shuffle.noise import Poisson, Polya
 
-_VERSION = 1
+_VERSION = 2
+_NONCE = 2  # words
 
 
 def share_count(honest: int, *, security: int, bits: int) -> int:
@@ -43,7 +44,11 @@ def sum_of_shares(shares: NDArray[np.uint64], bits: int, *, middle: int = 0) -> 
 
 @dataclass(frozen=True, slots=True)
 class ShareFrames:
-    """The frames of noisy integers, one or several of each client, in shares modulo 2^bits."""
+    """The frames of noisy integers, one or several of each client, in shares modulo 2^bits.
+
+    Shares are equal by chance, and frames are not: each has 128 random bits of its own, so that a
+    shuffler recognises every copy of one [shuffle.17].
+    """
 
     magic: bytes  # two: what the shares are of
     tag: int  # stands for the session with all its parameters
@@ -55,12 +60,12 @@ class ShareFrames:
     def layout(self) -> np.dtype[Any]:
         head = [("magic", "<u2"), ("version", "u1"), ("session", "<u8")]
         number = [] if self.width is None else [("coordinate", "<u2")]
-        return np.dtype([*head, *number, ("share", "<u8")])
+        return np.dtype([*head, *number, ("nonce", "<u8", (_NONCE,)), ("share", "<u8")])
 
     @property
     def heads(self) -> list[bytes]:
-        """How the frames of one client begin: all that stands before a share."""
-        end = -self.layout["share"].itemsize
+        """How the frames of one client begin: all that stands before what is random."""
+        end = -self.layout["nonce"].itemsize - self.layout["share"].itemsize
         return [frame.tobytes()[:end] for frame in self._empty(1).ravel()]
 
     def frames(self, values: Integers, noise: Poisson | Polya, entropy: Entropy) -> bytes:
@@ -70,6 +75,7 @@ class ShareFrames:
             noisy += sign * noise.sample_many(noisy.size, entropy)
         frames = self._empty(noisy.size // (self.width or 1))
         frames["share"] = split(noisy, self.shares, self.bits, entropy)
+        frames["nonce"] = entropy.words(frames.size * _NONCE).reshape(*frames.shape, _NONCE)
         return frames.tobytes()
 
     def read(self, frames: bytes, *, least: int, most: int) -> tuple[NDArray[np.uint64], int, int]:

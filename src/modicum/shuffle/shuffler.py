@@ -143,9 +143,9 @@ class Shuffler:
 
     It is trusted to forget who sent what and when, to permute at random, to show nobody the
     messages before, and to have heard of enough people who follow the protocol: it counts messages,
-    and cannot tell who is behind them. What it heard before, it does not take again, whatever the
-    order of a person's frames; a frame of another kind or session, or a person too many, would
-    spoil everybody's answers, and is not taken either.
+    and cannot tell who is behind them. A frame that it heard before, it does not take again; one of
+    another kind or session, or a person too many, would spoil everybody's answers, and is not taken
+    either.
 
     Parameters
     ----------
@@ -231,29 +231,29 @@ class Shuffler:
         -------
         bool
             False if the frames are not whole or begin otherwise than agreed, if there would be more
-            people than agreed, or if anybody's frames were heard before, in whatever message and
-            order: a network that sends twice, and somebody who slips in a copy, change nothing.
+            people than agreed, or if any frame was heard before, with whatever others and in
+            whatever order: a network that sends twice, and somebody who slips in a copy of a part
+            of a person's frames, change nothing.
         """
         data, whole = wire.as_bytes(message), self._size * self._each
         if not data or len(data) % whole:
             return False
-        # Sorted, since a person's shares mean the same in any order. Equal bytes compare equal, and
-        # only they, for frames of one length.
+        # Sorted, since a person's frames mean the same in any order.
         frames = np.frombuffer(data, np.dtype(("S", self._size))).reshape(-1, self._each)
-        ordered = np.sort(frames, axis=1)
-        begin = ordered.view(np.uint8).reshape(*frames.shape, self._size)
+        begin = np.sort(frames, axis=1).view(np.uint8).reshape(*frames.shape, self._size)
         if not (begin[..., : self._heads.shape[1]] == self._heads).all():
             return False
-        names = [blake2b(row, digest_size=16).digest() for row in ordered]
-        new = set(names)
+        # Frame by frame: of parts of a person's frames, each with others, all would be new.
+        single: list[Any] = frames.view(np.dtype((np.void, self._size))).ravel().tolist()
+        new = {blake2b(each, digest_size=16).digest() for each in single}
         with self._lock:
-            if len(new) < len(names) or not self._heard.isdisjoint(new):
+            if len(new) < len(single) or not self._heard.isdisjoint(new):
                 return False
-            if self._most is not None and self._people + len(names) > self._most:
+            if self._most is not None and self._people + len(frames) > self._most:
                 return False
             self._heard |= new
             self._messages.append(data)
-            self._people += len(names)
+            self._people += len(frames)
         return True
 
     def release(self) -> bytes:

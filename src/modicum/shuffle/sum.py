@@ -48,7 +48,7 @@ class Sum(Shuffled):
     epsilon: Fraction
     security: int
 
-    schema: ClassVar[str] = "modicum.shuffle/1"
+    schema: ClassVar[str] = "modicum.shuffle/2"
 
     @property
     def precision(self) -> int:

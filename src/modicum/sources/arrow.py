@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.errors import SourceError, UnsupportedData
 from modicum.sources import arrays, base
 from modicum.sources.labels import Encoded, LabelValues, Text
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
+_GUESSED = {  # formats in which no type is declared, and what to pass
+    "csv": "pass the path of a file, or modicum.csv_file(path, ...)",
+    "json": "pass polars.scan_ndjson(path, schema=...)",
+}
 
 
 def arrow_floats(array: Any) -> base.Floats:
@@ -36,8 +41,7 @@ def arrow_labels(array: Any) -> LabelValues:
     pa = import_module("pyarrow")
     kinds, kind = pa.types, array.type
     if kinds.is_dictionary(kind):
-        places = array.indices.fill_null(-1) if array.indices.null_count else array.indices
-        return Encoded(places.to_numpy(zero_copy_only=False), arrow_labels(array.dictionary))
+        return Encoded(_places(array.indices), arrow_labels(array.dictionary))
     if kinds.is_floating(kind):
         return arrow_floats(array)
     if kinds.is_temporal(kind):
@@ -50,14 +54,22 @@ def arrow_labels(array: Any) -> LabelValues:
     if str(kind) == "string_view":
         array = array.cast(pa.large_string())
     if kinds.is_decimal(kind):
-        return _encoded(array)
+        narrow = kind.bit_width < 128  # for which Arrow makes no dictionaries
+        return _encoded(array.cast(pa.decimal128(kind.precision, kind.scale)) if narrow else array)
     return Text(lambda: _encoded(array), lambda texts: _among(array, texts))
 
 
 def _encoded(array: Any) -> Encoded:
     encoded = array.dictionary_encode()
-    places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return Encoded(places, _items(encoded.dictionary))
+    return Encoded(_places(encoded.indices), _items(encoded.dictionary))
+
+
+def _places(indices: Any) -> NDArray[Any]:
+    """Return indices of a dictionary, -1 for a null: no unsigned type holds that."""
+    if indices.null_count:
+        indices = indices.cast(import_module("pyarrow").int64(), safe=False).fill_null(-1)
+    places: NDArray[Any] = indices.to_numpy(zero_copy_only=False)
+    return places
 
 
 def _among(array: Any, texts: Sequence[str]) -> NDArray[np.int8]:
@@ -162,6 +174,13 @@ class ArrowDataset(base.StreamSource):
     """A data set of PyArrow, of files that it opens."""
 
     def __init__(self, dataset: Any, label: str | None = None) -> None:
+        for part in _parts(dataset):
+            form = part.format.default_extname if hasattr(part, "format") else ""
+            if form in _GUESSED:
+                raise UnsupportedData(
+                    f"a data set of {form.upper()} files fails at a value that is not of the type "
+                    f"of those above it: {_GUESSED[form]}"
+                )
         schema = dataset.schema
         super().__init__(
             "pyarrow", schema.names, lambda name: str(schema.field(name).type), label=label
@@ -170,8 +189,59 @@ class ArrowDataset(base.StreamSource):
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[base.TableBatch]:
         names = list(dict.fromkeys([*columns, *labels]))
-        batches = self._dataset.to_batches(columns=names, batch_size=_BATCH)
+        batches = dataset_batches(self._dataset, names, _BATCH, self._label)
         return arrow_batches(batches, columns, labels)
 
     def _count(self) -> int:
         return int(self._dataset.count_rows())
+
+
+def dataset_batches(dataset: Any, names: Sequence[str], rows: int, label: str) -> Iterator[Any]:
+    """Read columns of a data set, so many rows at a time.
+
+    Its files are cast to the types that it declares. SourceError by the types alone if that can
+    fail on a value: at 2^40 in an int64 file where the first one declares int32.
+    """
+    for schema in _schemas(dataset):
+        for name in names:
+            declared = dataset.schema.field(name).type
+            if name in schema.names and not _widens(schema.field(name).type, declared):
+                raise SourceError(
+                    f"not all files of {label} declare {name!r} as {declared}, and what they "
+                    "declare cannot be made that whatever its values are: pass the path of the "
+                    "folder, or write the files with one schema"
+                )
+    batches: Iterator[Any] = dataset.to_batches(columns=list(names), batch_size=rows)
+    return batches
+
+
+def _parts(dataset: Any) -> Iterator[Any]:
+    """Yield the data sets that a union is of, or the one that it is."""
+    for child in getattr(dataset, "children", ()):
+        yield from _parts(child)
+    if not hasattr(dataset, "children"):
+        yield dataset
+
+
+def _schemas(dataset: Any) -> Iterator[Any]:
+    """Yield what each file of a data set declares; data in memory are never cast."""
+    for part in _parts(dataset):
+        for file in getattr(part, "files", ()):
+            yield part.format.inspect(file, part.filesystem)
+
+
+def _widens(kind: Any, declared: Any) -> bool:
+    """Whether Arrow casts every value of a type to another one.
+
+    An integer of 64 bits is none of float64: Arrow fails beyond 2^53.
+    """
+    kinds = import_module("pyarrow").types
+    if kind == declared or kinds.is_null(kind):
+        return True
+    if kinds.is_integer(kind) and kinds.is_integer(declared):
+        return bool(np.can_cast(kind.to_pandas_dtype(), declared.to_pandas_dtype()))
+    if kinds.is_floating(declared) and (kinds.is_integer(kind) or kinds.is_floating(kind)):
+        digits = np.finfo(declared.to_pandas_dtype()).nmant + 1
+        return bool(kind.bit_width <= (digits if kinds.is_integer(kind) else declared.bit_width))
+    texts = {"string", "large_string", "string_view"}
+    return str(kind) in texts and str(declared) in texts

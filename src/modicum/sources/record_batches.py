@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources import base, files
+from modicum.sources import arrow, base, files
 from modicum.sources.duckdb import arrow_reader, quoted
 
 BLOCK = 1 << 20
@@ -74,8 +74,7 @@ def _of_batch(batch: Any, names: list[str]) -> Iterable[Any]:
 
 
 def _of_dataset(dataset: Any, names: list[str]) -> Iterable[Any]:
-    found: Iterable[Any] = dataset.to_batches(columns=names, batch_size=BLOCK)
-    return found
+    return arrow.dataset_batches(dataset, names, BLOCK, "the pyarrow data")
 
 
 def _of_duckdb(relation: Any, names: list[str]) -> Iterable[Any]:

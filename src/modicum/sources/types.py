@@ -14,6 +14,8 @@ _NUMBER = re.compile(
     r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
     r"|double|bool(ean)?|decimal\d*\(.*\))(\[pyarrow\])?"
 )
+_DECIMAL = re.compile(r"decimal(\d+)\(\d+, (-?\d+)\).*")  # of Arrow, bits and scale
+_DIGITS = {256: 76}  # of its decimals that it writes as text; 38 of the others
 _LABELS = {
     "object": re.compile(r"object"),
     "text": re.compile(r"str(ing)?|(large_)?string(_view)?|(large_)?utf8|varchar|uuid"),
@@ -100,14 +102,22 @@ _BARE["parquet"] = _BARE["polars"]
 def is_number(declared: str) -> bool:
     """Whether columns of a declared type can be read.
 
-    Integers, floats of up to 64 bits, booleans (0 and 1) and decimals can.
+    Integers, floats of up to 64 bits, booleans (0 and 1) and decimals can; but not decimals of
+    Arrow with more digits behind the point than their type can hold, whose values Arrow cannot
+    write as text.
 
     Examples
     --------
     >>> [is_number(each) for each in ("Int64", "decimal128(10, 2)", "UHUGEINT", "float128")]
     [True, True, True, False]
+    >>> is_number("decimal128(5, 39)")
+    False
     """
-    return _NUMBER.fullmatch(declared.lower()) is not None
+    lower = declared.lower()
+    decimal = _DECIMAL.fullmatch(lower)
+    if decimal is not None and abs(int(decimal[2])) > _DIGITS.get(int(decimal[1]), 38):
+        return False
+    return _NUMBER.fullmatch(lower) is not None
 
 
 def check_number(engine: str, declared: str, column: str | None) -> None:
