@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from modicum.errors import InvalidArgument, as_given
-from modicum.privacy.accountant import Filter, total
+from modicum.privacy.accountant import checked_sum, total
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
@@ -76,31 +77,40 @@ class Accountant(Protocol):
         """Return a key for one query, or refuse it: a ledger must remember it."""
 
 
-class MemoryAccountant(Filter):
-    """A budget that ends with its process."""
+class MemoryAccountant:
+    """A budget that ends with its process.
 
-    __slots__ = ("_charges",)
+    What was charged, and what for, is one list, and a charge is one append to it. An interrupt
+    finds all of a charge or nothing of it.
+    """
+
+    __slots__ = ("_log", "budget")
 
     def __init__(self, budget: Budget) -> None:
-        super().__init__(budget)
-        self._charges: list[Charged] = []
+        self.budget = chosen_budget(None, None, budget)
+        self._log: list[tuple[Charged, Budget]] = []  # and what was spent after it
+
+    @property
+    def spent(self) -> Budget:
+        return self._log[-1][1] if self._log else Budget(self.budget.kind, Fraction(0))
 
     @property
     def charges(self) -> tuple[Charged, ...]:
-        return tuple(self._charges)
+        return tuple(each for each, _ in self._log)
 
     def pending(self, cost: Budget, query: str, key: str | None) -> PendingCharge:
         if key is not None:
             raise InvalidArgument(_NO_LEDGER)
-        self.check(cost)
+        checked_sum(self.spent, cost, self.budget)
         return _MemoryCharge(self, cost, query)
 
     def checked_key(self, _key: object) -> str:
         raise InvalidArgument(_NO_LEDGER)
 
-    def keep(self, query: str, cost: Budget) -> None:
-        """Keep what a cost was charged for."""
-        self._charges.append(Charged(words_of_query(query), cost))
+    def charge(self, query: str, cost: Budget) -> None:
+        """Charge a cost, and keep what for; the curator's turn keeps others off."""
+        after = checked_sum(self.spent, cost, self.budget)
+        self._log.append((Charged(words_of_query(query), cost), after))
 
     def __str__(self) -> str:
         return f"budget={self.budget!r}, spent={self.spent!r}"
@@ -114,8 +124,7 @@ class _MemoryCharge:
     query: str
 
     def charge(self) -> None:
-        self.budget.charge(self.cost)
-        self.budget.keep(self.query, self.cost)
+        self.budget.charge(self.query, self.cost)
 
     @property
     def account(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -15,6 +14,7 @@ from modicum.errors import InvalidArgument, WrongCall, as_given, no_attribute, s
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.guard import Guard
 from modicum.privacy.budget import Budget
+from modicum.privacy.turn import Turn
 from modicum.privacy.unit import Unit
 from modicum.publishing.html import bar, card, facts, paragraph, table
 from modicum.releases import Releases
@@ -100,7 +100,7 @@ class Curator(methods.Statistics, WholeTable):
         source = base.open_source(table)
         persons.check_unit(source, protects)
         chosen = entropy if entropy is not None else SYSTEM
-        self._guard = Guard(source, protects, accountant, chosen, threading.Lock(), os.getpid())
+        self._guard = Guard(source, protects, accountant, chosen, Turn("a Curator"), os.getpid())
 
     @property
     def budget(self) -> Budget:
@@ -343,7 +343,8 @@ class Curator(methods.Statistics, WholeTable):
         fit = partial(fitted, source=source, kind=guard.kind, unit=unit)
         queries = {name: fit(query) for name, query in queries.items()}
         cost = cost_of(queries.values(), guard.kind)
-        with guard.charging(queries, unit) as pending:
+        with guard.turn():
+            pending = guard.charging(queries, unit)
             done: Mapping[str, R] | None = pending.done
             if done is not None:
                 return Releases(done, cost)

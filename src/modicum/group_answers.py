@@ -7,8 +7,7 @@ nobody says it [people.13].
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -114,7 +113,8 @@ def _draw_keys(guard: Guard, by: str, event: ApproxDP, unit: Unit) -> release.Tr
     key = None if guard.key is None else f"{guard.key} (keys of {by})"
     told = {**guard.told, "keys_of": by, "event": repr(event)}
     cost = event.cost(guard.kind)
-    with guard.pending(cost, charging.query_text({}, unit, **told), key) as pending:
+    with guard.turn():
+        pending = guard.pending(cost, charging.query_text({}, unit, **told), key)
         done: release.TranscriptEntry | None = pending.done
         if done is not None:
             return done
@@ -171,8 +171,14 @@ class _Answers:
     def answer(self, queries: Mapping[str, Query[Any]]) -> Releases[Any]:
         """Charge for queries once, and answer them for all groups."""
         queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
-        with _uncollected():
+        # The cyclic garbage collector rests: what is made for many groups is kept, and holds no
+        # cycles, and it would go through all of it again and again, for half of the time.
+        collects = gc.isenabled()
+        try:
+            gc.disable()
             answers = self._answers(queries)
+        finally:  # as its first step, so that no interrupt comes before it
+            (gc.enable if collects else gc.disable)()
         return Releases(answers, charging.cost_of(queries.values(), self.guard.kind))
 
     def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:
@@ -186,7 +192,8 @@ class _Answers:
         if shared:
             told["pooled"] = sorted(shared)
         asked = {"by": self.by, "keys": [repr(key) for key in self.keys], **told}
-        with guard.charging(queries, unit, **asked) as pending:
+        with guard.turn():
+            pending = guard.charging(queries, unit, **asked)
             done: Mapping[str, Any] | None = pending.done
             if done is not None:
                 return done
@@ -307,19 +314,3 @@ class _Answers:
         event = queries[name].allowance
         steps = find_groups(event, len(self.keys), fits)
         return name, found_groups(guard, steps, event, unit, self.by, self.keys, charge)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Let the cyclic garbage collector rest.
-
-    What is made for many groups is kept, and holds no cycles. The collector would go through all of
-    it again and again, for half of the time.
-    """
-    rests = not gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if not rests:
-            gc.enable()

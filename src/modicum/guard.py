@@ -7,9 +7,8 @@ query, is another guard with the same budget and the same lock.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +16,7 @@ from modicum import errors, version
 from modicum.charging import Accountant, PendingCharge, cost_of, query_text
 from modicum.exact.entropy import Entropy
 from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.turn import Turn
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
@@ -41,7 +41,7 @@ class Guard:
     unit: Unit
     accountant: Accountant
     entropy: Entropy
-    lock: threading.Lock
+    one_at_a_time: Turn
     process: int
     key: str | None = None
 
@@ -68,32 +68,30 @@ class Guard:
         """Which rows were chosen, and which columns made, of the table that was opened."""
         return [str(each) for each in self.source.views]
 
-    def check_process(self) -> None:
-        """Refuse a forked process."""
-        if os.getpid() != self.process:
+    def turn(self) -> AbstractContextManager[object]:
+        """What keeps other questions off while one is answered; refused to a forked process."""
+        if os.getpid() != self.process:  # before the lock: a fork may have copied it locked
             raise errors.InvalidArgument(
                 "a Curator cannot be used in a forked process: its budget would be spent twice"
             )
+        return self.one_at_a_time.taken()
 
-    @contextmanager
-    def pending(self, cost: Budget, query: str, key: str | None = None) -> Iterator[PendingCharge]:
-        """Hold the lock while something is drawn for a cost; yield its charge."""
-        self.check_process()  # before the lock: a fork may have copied it locked
-        with self.lock:
-            yield self.accountant.pending(cost, query, key)
+    def pending(self, cost: Budget, query: str, key: str | None = None) -> PendingCharge:
+        """Return the charge of what is drawn for a cost, in this thread's turn."""
+        assert self.one_at_a_time.mine
+        return self.accountant.pending(cost, query, key)
 
-    @contextmanager
     def charging(
         self, queries: Mapping[str, Query[Any]], unit: Unit, **more: object
-    ) -> Iterator[PendingCharge]:
-        """Check queries, and hold the lock while they are answered; yield the charge for all."""
+    ) -> PendingCharge:
+        """Check queries, and return the charge for all, in this thread's turn."""
         if not queries:
             raise errors.InvalidArgument("release() needs at least one query")
         text = query_text(queries, unit, **self.told, **more)
-        with self.pending(cost_of(queries.values(), self.kind), text, self.key) as pending:
-            for query in queries.values():
-                reader.check_column(self.source, query.place, query.lattice)
-            yield pending
+        pending = self.pending(cost_of(queries.values(), self.kind), text, self.key)
+        for query in queries.values():
+            reader.check_column(self.source, query.place, query.lattice)
+        return pending
 
     def released(
         self,

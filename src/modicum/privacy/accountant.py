@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -30,6 +29,7 @@ from modicum.privacy.budget import (
     chosen_budget,
 )
 from modicum.privacy.event import Event
+from modicum.privacy.turn import Turn
 
 _BITS = 64  # significant bits kept where a conversion is irrational
 
@@ -321,6 +321,23 @@ def _expect(budget: Budget, kind: Kind) -> None:
         raise InvalidArgument(f"expected a budget of kind {kind!r}, got {as_given(budget)}")
 
 
+def checked_sum(spent: Budget, cost: Budget, budget: Budget) -> Budget:
+    """Return what is spent with a further cost [composition.2]; beyond the budget it is refused.
+
+    Examples
+    --------
+    >>> from modicum.privacy.budget import pure
+    >>> checked_sum(pure("0.5"), pure("0.25"), pure(1))
+    pure('0.75')
+    """
+    after = spent + cost
+    if not after <= budget:
+        raise BudgetExceeded(
+            f"this costs {cost}, but only {budget - spent} of {budget} is left; nothing was charged"
+        )
+    return after
+
+
 class Filter:
     """Admits events one after the other while their sum stays within a budget.
 
@@ -355,12 +372,12 @@ class Filter:
     zcdp('0.5')
     """
 
-    __slots__ = ("_budget", "_lock", "_process", "_spent")
+    __slots__ = ("_budget", "_process", "_spent", "_turn")
 
     def __init__(self, budget: Budget) -> None:
         self._budget = chosen_budget(None, None, budget)
         self._spent = Budget(budget.kind, Fraction(0))
-        self._lock, self._process = threading.Lock(), os.getpid()
+        self._turn, self._process = Turn("a Filter"), os.getpid()
 
     @property
     def budget(self) -> Budget:
@@ -420,11 +437,7 @@ class Filter:
         InvalidArgument
             If it is in another currency.
         """
-        if not self._spent + cost <= self._budget:
-            raise BudgetExceeded(
-                f"this costs {cost}, but only {self.remaining} of {self._budget} is left; "
-                "nothing was charged"
-            )
+        checked_sum(self._spent, cost, self._budget)
 
     def charge(self, cost: Budget) -> None:
         """Charge a cost in the currency of the budget.
@@ -445,9 +458,8 @@ class Filter:
             raise InvalidArgument(
                 "a Filter cannot be used in a forked process: its budget would be spent twice"
             )
-        with self._lock:
-            self.check(cost)
-            self._spent = self._spent + cost
+        with self._turn.taken():
+            self._spent = checked_sum(self._spent, cost, self._budget)
 
     def __repr__(self) -> str:
         return f"Filter({self._budget!r}, spent={self._spent!r})"

@@ -80,7 +80,8 @@ def count_to(
         {"count": query}, guard.unit, **guard.told, to=terms.path, rows=asked,
         complete=counted is not None and counted.complete,
     )  # fmt: skip
-    with guard.pending(total, text, guard.key) as pending:
+    with guard.turn():
+        pending = guard.pending(total, text, guard.key)
         done: CountsFile | None = pending.done
         if done is not None:
             return restored(done)

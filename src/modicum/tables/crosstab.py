@@ -394,7 +394,8 @@ def _answered(
             return asked.counted
         return functools.partial(asked.summed, query)
 
-    with guard.charging({"answer": query}, unit, **told) as pending:
+    with guard.turn():
+        pending = guard.charging({"answer": query}, unit, **told)
         done: Crosstab | None = pending.done
         if done is not None:
             return done

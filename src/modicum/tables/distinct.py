@@ -96,7 +96,8 @@ def n_distinct(guard: Guard, column: str, max_groups: int | None, cost: Budget) 
     read_for = Unit() if column == unit.column else unit
     begin: Callable[[Event], Steps[ScalarEstimate]] = partial(_steps, labels)
     query: Query[Release] = Query("n_distinct", "noisy", None, None, cost, begin)
-    with guard.charging({"answer": query}, unit, labels_of=column) as pending:
+    with guard.turn():
+        pending = guard.charging({"answer": query}, unit, labels_of=column)
         done: Release | None = pending.done
         if done is not None:
             return done

@@ -13,7 +13,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    if programs() is None or not (find_spec("sqlalchemy") and find_spec("psycopg")):
+    if programs() is None or not find_spec("psycopg"):
         pytest.skip(MISSING)
     running = Server()
     yield running

@@ -72,21 +72,35 @@ class SteppingEntropy(SystemEntropy):
         return super().word()
 
 
+class WatchedConnection:
+    """A connection to a server of which every statement has a step before and after it."""
+
+    def __init__(self, connection: object, step: Steps) -> None:
+        self._connection, self._step = connection, step
+
+    def execute(self, *statement: object) -> object:
+        self._step()
+        found = self._connection.execute(*statement)  # type: ignore[attr-defined]
+        self._step()
+        return found
+
+    def close(self) -> None:
+        self._connection.close()  # type: ignore[attr-defined]
+
+
 def watch(ledger: Ledger, step: Steps) -> None:
     """Let statements, commits and the ends of transactions be steps."""
-    if isinstance(ledger._store, sqlite.SqliteStore):
-        connect = ledger._store._connect
+    connect = ledger._store._connect
+    of_a_file = isinstance(ledger._store, sqlite.SqliteStore)
 
-        def watched(mode: str) -> object:
-            connection = connect(mode)
+    def watched(*mode: str) -> object:
+        connection = connect(*mode)
+        if of_a_file:
             connection.set_trace_callback(step)
             return connection
+        return WatchedConnection(connection, step)
 
-        ledger._store._connect = watched  # type: ignore[method-assign]
-    else:
-        listen = ledger._store._alchemy.event.listen  # type: ignore[attr-defined]
-        for name in ("before_cursor_execute", "after_cursor_execute", "begin", "commit"):
-            listen(ledger._store._engine, name, step)  # type: ignore[attr-defined]
+    ledger._store._connect = watched  # type: ignore[method-assign]
     for name in ("find", "account", "charge", "record"):
         method = getattr(ledger, name)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 MISSING = (
-    "no PostgreSQL: apt-get install postgresql, and pip install 'sqlalchemy>=2' 'psycopg[binary]' "
+    "no PostgreSQL: apt-get install postgresql, and pip install 'psycopg[binary]' "
     "(make test-server does the latter)"
 )
 

@@ -65,16 +65,20 @@ def test_faults_of_a_server(server, database, record_property) -> None:
 def test_a_connection_that_cannot_roll_back_is_given_up_in_silence(
     database, caplog, monkeypatch
 ) -> None:
-    """A command may be cut off on the way; the pool's log would show where."""
+    """A command may be cut off on the way; a log would show where."""
     psycopg = pytest.importorskip("psycopg")
     ledger = Ledger.create(database)
     ledger.open_account("p", mo.pure(1))
 
-    def rollback(_self) -> None:
-        raise psycopg.OperationalError("another command is already in progress")
+    run = psycopg.Connection.execute
+
+    def execute(self, statement, *values):
+        if statement == "ROLLBACK":
+            raise psycopg.OperationalError("another command is already in progress")
+        return run(self, statement, *values)
 
     with monkeypatch.context() as patch:
-        patch.setattr(psycopg.Connection, "rollback", rollback)
+        patch.setattr(psycopg.Connection, "execute", execute)
         with pytest.raises(mo.BudgetExceeded):
             ledger.charge("p", mo.pure(2), request="too much")
     assert caplog.records == []

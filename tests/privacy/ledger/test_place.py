@@ -17,6 +17,7 @@ import modicum as mo
 from modicum.errors import InvalidArgument
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.sqlite import Place
+from modicum.privacy.ledger.store import Db
 from tests.privacy.ledger.server import ROOT
 
 TENTH = mo.pure("0.1")
@@ -67,15 +68,20 @@ def hard_link(path) -> Path:
 def test_a_commit_waits_for_the_disk_and_a_writer_for_the_lock(path, tmp_path) -> None:
     url = f"sqlite:///{path}"
     for ledger in (Ledger(url), Ledger.create(f"sqlite:///{tmp_path}/new.db")):
-        with ledger._store.transaction(write=True) as db:
-            assert db.rows("PRAGMA synchronous") == [(3,)]  # EXTRA
-            assert db.rows("PRAGMA fullfsync") == [(1,)]
-    with Ledger(url)._store.transaction(write=True) as db:
+        ways = ledger._store.transaction(
+            lambda db: [db.rows(f"PRAGMA {each}") for each in ("synchronous", "fullfsync")],
+            write=True,
+        )
+        assert ways == [[(3,)], [(1,)]]  # 3 is EXTRA
+
+    def reads_under_the_lock(db: Db) -> None:
         assert db.rows("SELECT entries FROM modicum_account") == [(2,)]
         other = sqlite3.connect(path, timeout=0, isolation_level=None)
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("BEGIN IMMEDIATE")
         other.close()
+
+    Ledger(url)._store.transaction(reads_under_the_lock, write=True)
 
 
 @pytest.mark.parametrize("mode", ["", "?mode=ro"])
@@ -180,11 +186,12 @@ DIE = """
     from modicum.privacy.ledger.chain import charged
     ledger = mo.Ledger(sys.argv[1])
     ledger._store._ready().execute("PRAGMA cache_size=2")
-    with ledger._store.transaction(write=True) as db:
+    def spill(db):
         chain = Chain(db, "p")
         for each in range(int(sys.argv[2])):
             chain.append("charge", "me", charged(mo.pure("1e-6")), body="y" * 700)
         os.kill(os.getpid(), signal.SIGKILL)
+    ledger._store.transaction(spill, write=True)
 """
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from modicum.errors import AccessDeniedError, BudgetExceeded, InvalidArgument, LedgerCorrupt
 from modicum.plural import number_of
@@ -26,6 +26,8 @@ from modicum.privacy.ledger.chain import (
 )
 from modicum.privacy.ledger.store import SCHEMA, Address, Db
 from modicum.privacy.unit import Unit, checked_unit
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,35 @@ def _verified(checks: Collection[_ChainCheck]) -> Verified:
 
 
 def _names(db: Db) -> list[str]:
-    return [name for (name,) in db.rows("SELECT name FROM modicum_account ORDER BY name")]
+    """The accounts; one of which only the entries are left is LedgerCorrupt."""
+    names = [name for (name,) in db.rows("SELECT name FROM modicum_account ORDER BY name")]
+    found = ""
+    # Each step is one look into the index, however many entries an account has.
+    next_one = "SELECT min(account) FROM modicum_entry WHERE account > :found"
+    while (found := db.rows(next_one, found=found)[0][0]) is not None:
+        if found not in names:
+            raise LedgerCorrupt(f"account {found!r} was removed, its entries are there")
+    return names
+
+
+def _checked(db: Db, copy: Iterable[str]) -> list[_ChainCheck]:
+    """Check every account, and that each entry of a copy is there."""
+    checks: list[_ChainCheck] = []
+    # The last entry of each account of the copy commits to all before it.
+    last = {record.account: record for record in _read(copy)}
+    ends = {(record.account, record.seq): record.hash for record in last.values()}
+    for name in _names(db):
+        chain, check = Chain(db, name), _ChainCheck()
+        for record in chain.records():
+            check.step(record)
+            if ends.pop((name, record.seq), record.hash) != record.hash:
+                raise record.corrupt("it is not the entry of the copy")
+        if check.last != chain.last:
+            raise LedgerCorrupt(f"account {name!r}: there are entries beyond its end")
+        checks.append(check)
+    for name, seq in ends:
+        raise LedgerCorrupt(f"account {name!r}, entry {seq}: it is in the copy and not here")
+    return checks
 
 
 def _read(lines: Iterable[str]) -> Iterator[LedgerEntry]:
@@ -210,12 +240,15 @@ class Ledger:
         chosen_budget(None, None, budget)
         terms, first = Terms(budget.kind, checked_unit(unit)), granted(budget)
         checked_name(name, "an account's name")
-        with self._transaction(write=True) as db:
+
+        def made(db: Db) -> AccountState:
             chain = Chain(db, name, self._store.lock)
             if chain.last is not None:
                 raise InvalidArgument(f"there is an account {name!r} already: grant to it")
             chain.append("create", self._store.who(db), first, body=terms.to_text())
             return chain.state()
+
+        return self._transaction(made, write=True)
 
     def grant(self, name: str, budget: Budget, *, note: str = "") -> AccountState:
         """Add to the budget of an account, in its currency; ``note`` is kept with it.
@@ -240,7 +273,8 @@ class Ledger:
             If the account does not exist, or has another currency.
         """
         chosen_budget(None, None, budget)
-        with self._account(name, write=True) as (db, chain):
+
+        def added(db: Db, chain: Chain) -> AccountState:
             kind = chain.terms.kind
             if budget.kind != kind:
                 raise InvalidArgument(
@@ -249,10 +283,13 @@ class Ledger:
             chain.append("grant", self._store.who(db), granted(budget), body=note)
             return chain.state()
 
+        return self._account(name, added, write=True)
+
     def accounts(self) -> tuple[AccountState, ...]:
         """Return every account, by name."""
-        with self._transaction(write=False) as db:
-            return tuple(Chain(db, name).state() for name in _names(db))
+        return self._transaction(
+            lambda db: tuple(Chain(db, name).state() for name in _names(db)), write=False
+        )
 
     def account(self, name: str) -> AccountState:
         """Return one account as it is now.
@@ -274,8 +311,7 @@ class Ledger:
         LedgerCorrupt
             If the end of its chain was edited.
         """
-        with self._account(name, write=False) as (_, chain):
-            return chain.state()
+        return self._account(name, lambda _, chain: chain.state(), write=False)
 
     def entries(self, name: str) -> tuple[LedgerEntry, ...]:
         """Return every entry of an account, in order.
@@ -305,8 +341,7 @@ class Ledger:
         >>> [entry.action for entry in ledger.entries("visits")]
         ['create', 'charge', 'release']
         """
-        with self._account(name, write=False) as (_, chain):
-            return tuple(chain.records())
+        return self._account(name, lambda _, chain: tuple(chain.records()), write=False)
 
     def find(self, name: str, key: str, request: str) -> Charge | None:
         """Return the charge of a key, with its release if there is one.
@@ -334,8 +369,7 @@ class Ledger:
             If it was charged for another query.
         """
         checked_name(key, "a key")
-        with self._account(name, write=False) as (_, chain):
-            return chain.keyed(key, request)
+        return self._account(name, lambda _, chain: chain.keyed(key, request), write=False)
 
     def charge(self, name: str, cost: Budget, *, request: str, key: str | None = None) -> Charge:
         """Charge an account. Once this returns, the charge is on the disk.
@@ -369,7 +403,8 @@ class Ledger:
         units = charged(cost)
         if key is not None:
             checked_name(key, "a key")
-        with self._account(name, write=True) as (db, chain):
+
+        def appended(db: Db, chain: Chain) -> Charge:
             known = None if key is None else chain.keyed(key, request)
             if known is not None:
                 return known
@@ -388,6 +423,8 @@ class Ledger:
             record = chain.append("charge", self._store.who(db), units, body=request, key=key)
             return Charge(name, record.seq, chain.state())
 
+        return self._account(name, appended, write=True)
+
     def record(self, charge: Charge, release: str) -> str:
         """Record a release under its charge; the first one stays.
 
@@ -404,12 +441,15 @@ class Ledger:
             The release that is on the disk: ``release``, or the one that was there before. Only
             this one may leave the process.
         """
-        with self._account(charge.account, write=True) as (db, chain):
+
+        def kept(db: Db, chain: Chain) -> str:
             there = chain.released(charge.seq)
             if there is None:
                 who = self._store.who(db)
                 chain.append("release", who, body=release, charge=charge.seq)
             return release if there is None else there
+
+        return self._account(charge.account, kept, write=True)
 
     def verify(self, copy: Iterable[str] = ()) -> Verified:
         """Read everything again: hashes, chains, totals, budgets, and the charge of each release.
@@ -433,32 +473,16 @@ class Ledger:
         """
         self._check_process()
         self._store.check()
-        checks: list[_ChainCheck] = []
-        with self._transaction(write=False) as db:
-            # The last entry of each account of the copy commits to all before it.
-            last = {record.account: record for record in _read(copy)}
-            ends = {(record.account, record.seq): record.hash for record in last.values()}
-            listed = _names(db)
-            for (name,) in db.rows("SELECT DISTINCT account FROM modicum_entry ORDER BY account"):
-                if name not in listed:
-                    raise LedgerCorrupt(f"account {name!r} was removed, its entries are there")
-            for name in listed:
-                chain, check = Chain(db, name), _ChainCheck()
-                for record in chain.records():
-                    check.step(record)
-                    if ends.pop((name, record.seq), record.hash) != record.hash:
-                        raise record.corrupt("it is not the entry of the copy")
-                if check.last != chain.last:
-                    raise LedgerCorrupt(f"account {name!r}: there are entries beyond its end")
-                checks.append(check)
-        for name, seq in ends:
-            raise LedgerCorrupt(f"account {name!r}, entry {seq}: it is in the copy and not here")
-        return _verified(checks)
+        found = self._transaction(lambda db: _verified(_checked(db, copy)), write=False)
+        self._store.check_parts()
+        return found
 
     def export(self) -> Iterator[str]:
         """Write every entry as a line of JSON; the first line names the schema."""
-        with self._transaction(write=False) as db:  # nobody can charge before all is read
-            records = [record for name in _names(db) for record in Chain(db, name).records()]
+        records = self._transaction(  # nobody can charge before all is read
+            lambda db: [record for name in _names(db) for record in Chain(db, name).records()],
+            write=False,
+        )
         yield json.dumps({"schema": SCHEMA})
         yield from (json.dumps(record.to_dict(), ensure_ascii=False) for record in records)
 
@@ -493,8 +517,9 @@ class Ledger:
         >>> new.load(old.export()).accounts
         1
         """
-        checks: dict[str, _ChainCheck] = {}
-        with self._transaction(write=True) as db:
+
+        def taken_over(db: Db) -> Verified:
+            checks: dict[str, _ChainCheck] = {}
             for record in _read(lines):
                 if record.account not in checks and Chain(db, record.account).last is not None:
                     raise InvalidArgument(f"there is an account {record.account!r} already")
@@ -502,30 +527,32 @@ class Ledger:
                 write(db, record)
             return _verified(checks.values())
 
+        return self._transaction(taken_over, write=True)
+
     def close(self) -> None:
         """Close the file or the connection; it is opened again when needed."""
         self._check_process()
         self._store.close()
 
-    @contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[Db]:
+    def _transaction(self, work: Callable[[Db], T], *, write: bool) -> T:
         self._check_process()
         if write and self._address.read_only:
             raise AccessDeniedError(f"the ledger {self.url} was opened to look only (mode=ro)")
-        with self._store.transaction(write=write) as db:
-            yield db
+        return self._store.transaction(work, write=write)
 
-    @contextmanager
-    def _account(self, name: str, *, write: bool) -> Iterator[tuple[Db, Chain]]:
-        """Open an existing account; to write, lock it."""
-        with self._transaction(write=write) as db:
+    def _account(self, name: str, work: Callable[[Db, Chain], T], *, write: bool) -> T:
+        """Do work on an existing account; to write, lock it."""
+
+        def known(db: Db) -> T:
             chain = Chain(db, name, self._store.lock if write else "")
             if chain.last is None:
                 raise InvalidArgument(
                     f"there is no account {name!r} in {self.url}: make it once, with `modicum "
                     "ledger create` or Ledger.open_account"
                 )
-            yield db, chain
+            return work(db, chain)
+
+        return self._transaction(known, write=write)
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

@@ -265,6 +265,7 @@ def checked_name(name: object, what: str) -> str:
 
 _COLUMNS = ", ".join(LedgerEntry.__dataclass_fields__)
 _VALUES = ", ".join(f":{name}" for name in LedgerEntry.__dataclass_fields__)
+_OF_ACCOUNT = f"SELECT {_COLUMNS} FROM modicum_entry WHERE account = :name AND "
 _NOTHING = Units(0, 0)
 _PAGE = 500
 
@@ -278,7 +279,9 @@ class Chain:
     """An account as a transaction sees it.
 
     ``lock`` is the end of a ``SELECT`` that keeps other writers off; empty to look only. The end of
-    the chain must be what the account says, and its seal right: anything else is LedgerCorrupt.
+    the chain must be what the account says, its seal right, and nothing may be beyond it: neither
+    an entry, nor a release that names a charge there. Anything else is LedgerCorrupt, for an old
+    row of the account, or an old page of a file, would show less than was spent.
     """
 
     def __init__(self, db: Db, name: str, lock: str = "") -> None:
@@ -289,9 +292,13 @@ class Chain:
         )
         self.last: LedgerEntry | None = None
         self._first: LedgerEntry | None = None
+        entries, head = found[0] if found else (0, None)
+        ends = {each.seq: each for each in self._ends(entries)}
+        if not found and ends:
+            raise LedgerCorrupt(f"account {name!r} was removed, its entries are there")
+        if max(ends, default=0) > entries:
+            raise LedgerCorrupt(f"account {name!r}: there are entries beyond its end")
         if found:
-            entries, head = found[0]
-            ends = {each.seq: each for each in self._some("seq IN (1, :last)", last=entries)}
             self._first, self.last = ends.get(1), ends.get(entries)
             if self.last is None or self.last.hash != head:
                 raise LedgerCorrupt(f"account {name!r}: its last entry is missing or was replaced")
@@ -367,10 +374,7 @@ class Chain:
 
     def records(self) -> Iterator[LedgerEntry]:
         """Read all entries in order, unchecked."""
-        statement = (
-            f"SELECT {_COLUMNS} FROM modicum_entry WHERE account = :name AND seq > :done "
-            f"ORDER BY seq LIMIT {_PAGE}"
-        )
+        statement = f"{_OF_ACCOUNT}seq > :done ORDER BY seq LIMIT {_PAGE}"
         done = 0
         while page := self._db.rows(statement, name=self.name, done=done):
             for row in page:
@@ -379,15 +383,17 @@ class Chain:
             done = record.seq
 
     def _one(self, which: str, **values: object) -> LedgerEntry | None:
-        return next(iter(self._some(which, **values)), None)
+        return next(iter(self._some(_OF_ACCOUNT + which, **values)), None)
 
-    def _some(self, which: str, **values: object) -> list[LedgerEntry]:
+    def _ends(self, entries: int) -> list[LedgerEntry]:
+        """The first entry, that of a number, and one beyond it: by its own or its charge's."""
+        parts = ("seq = 1", "seq >= :last ORDER BY seq LIMIT 2", "charge > :last LIMIT 1")
+        ends = (f"SELECT * FROM ({_OF_ACCOUNT}{each}) AS e{n}" for n, each in enumerate(parts))
+        return self._some(" UNION ALL ".join(ends), last=entries)
+
+    def _some(self, statement: str, **values: object) -> list[LedgerEntry]:
         """Read entries and check their seals."""
-        rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM modicum_entry WHERE account = :name AND {which}",
-            name=self.name,
-            **values,
-        )
+        rows = self._db.rows(statement, name=self.name, **values)
         read = [LedgerEntry(*row) for row in rows]
         for record in read:
             if record.hash != record.seal():

@@ -1,16 +1,19 @@
-"""A ledger on a PostgreSQL server, through SQLAlchemy and psycopg (extra ``server``)."""
+"""A ledger on a PostgreSQL server, through psycopg (extra ``server``)."""
 
 from __future__ import annotations
 
-import threading
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from modicum.errors import AccessDeniedError, InvalidArgument, LedgerCorrupt, LedgerError
-from modicum.privacy.ledger.store import SCHEMA, Address, Db, failed, tables
+from modicum.privacy.ledger.store import SCHEMA, Address, Db, check_parts, failed, tables
+from modicum.privacy.turn import Turn
 
+T = TypeVar("T")
 _LOCK_ALL = 0x6D6F6469  # while tables are made
 _APPEND_ONLY = [
     """CREATE OR REPLACE FUNCTION modicum_append_only() RETURNS trigger LANGUAGE plpgsql AS
@@ -19,6 +22,16 @@ _APPEND_ONLY = [
     """CREATE TRIGGER modicum_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON modicum_entry
         FOR EACH STATEMENT EXECUTE FUNCTION modicum_append_only()""",
 ]
+_PARTS = [
+    *(("index", f"modicum_{name}") for name in ("entry_pkey", "one_charge", "one_release")),
+    ("index", "modicum_account_pkey"),
+    ("trigger", "modicum_append_only"),
+]
+_THERE = """SELECT 'index', relname FROM pg_class JOIN pg_index ON indexrelid = oid
+        WHERE indrelid IN ('modicum_entry'::regclass, 'modicum_account'::regclass)
+        AND indisunique AND indisvalid
+    UNION ALL SELECT 'trigger', tgname FROM pg_trigger
+        WHERE tgrelid = 'modicum_entry'::regclass AND tgenabled IN ('O', 'A')"""
 # A dead network is noticed in half a minute; a lock of others is waited for a minute.
 _DRIVER = {
     "connect_timeout": 10,
@@ -41,31 +54,19 @@ _REFUSED = {"23514", "23505", "23502"}  # the constraints of the tables
 
 
 class _Connection:
-    def __init__(self, connection: Any, text: Any) -> None:
+    def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._text = text
 
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
-        result = self._connection.execute(self._text(statement), values)
-        return [tuple(row) for row in result] if result.returns_rows else []
+        named = _for_driver(statement) if values else statement
+        result = self._connection.execute(named, values or None)
+        return result.fetchall() if result.description else []
 
 
-def _session(address: Address) -> Callable[[Any, Any], None]:
-    """Sets up a new connection; it does not hold the store, so that a store is freed at once."""
-    look_only = ["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"]
-    statements = [*_SESSION, *(look_only if address.read_only else [])]
-
-    def begin(connection: Any, _record: Any) -> None:
-        try:
-            with connection.cursor() as cursor:
-                for statement in statements:
-                    cursor.execute(statement)
-            connection.commit()
-        except Exception:
-            connection.close()
-            raise
-
-    return begin
+@lru_cache
+def _for_driver(statement: str) -> str:
+    """Write parameters as the driver does: ``:name`` is ``%(name)s``."""
+    return re.sub(r"(?<!:):(\w+)", r"%(\1)s", statement.replace("%", "%%"))
 
 
 class PostgresStore:
@@ -73,62 +74,47 @@ class PostgresStore:
 
     A writer locks the row of its account (``SELECT ... FOR UPDATE``), so that accounts do not wait
     for each other.
+
+    There is one connection. It is ``clean`` from the end of a transaction to the start of the next
+    one, and one that is not clean is never used again. So an interrupt may come anywhere, in the
+    driver too: what it leaves is closed, at once or before the next transaction, and the server
+    undoes what was not committed.
     """
 
     lock = " FOR UPDATE"
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._turn = threading.RLock()
+        self._turn = Turn("a Ledger")
         try:
-            self._alchemy = import_module("sqlalchemy")
-            import_module("psycopg")
-        except ImportError as missing:
+            self._driver = import_module("psycopg")
+        except ImportError:
             raise InvalidArgument(
-                f"a ledger on a server needs {missing.name}: pip install 'modicum[server]'"
+                "a ledger on a server needs psycopg: pip install 'modicum[server]'"
             ) from None
-        url = self._alchemy.URL.create(
-            "postgresql+psycopg",
-            username=address.user,
-            password=address.password,
-            host=address.host,
-            port=address.port,
-            database=address.path or None,
-            query=dict(address.options),
-        )
-        driver = {name: value for name, value in _DRIVER.items() if name not in address.options}
-        self._engine = self._alchemy.create_engine(
-            url,
-            pool_size=1,
-            max_overflow=0,
-            pool_pre_ping=True,
-            hide_parameters=True,
-            connect_args=driver,
-        )
-        self._alchemy.event.listen(self._engine, "connect", _session(address))
+        self._open: Any = None
+        self._clean = False
         self._known = False
         self._who: str | None = None
 
     def create(self) -> None:
-        with self._writing(write=True) as db:
-            db.rows("SELECT pg_advisory_xact_lock(:all)", all=_LOCK_ALL)
-            for statement in (*tables("", "BIGINT"), *_APPEND_ONLY):
-                db.rows(statement)
-            db.rows(
-                "INSERT INTO modicum_meta VALUES ('schema', :schema) ON CONFLICT DO NOTHING",
-                schema=SCHEMA,
-            )
+        self._carried_out(self._make, write=True)
 
-    @contextmanager
-    def transaction(self, *, write: bool) -> Iterator[Db]:
-        with self._writing(write=write) as db:
+    def transaction(self, work: Callable[[Db], T], *, write: bool) -> T:
+        def known(db: Db) -> T:
             if not self._known:
                 self._check_schema(db)
                 self._known = True
-            yield db
+            return work(db)
+
+        return self._carried_out(known, write=write)
 
     def check(self) -> None:
         """Do nothing: a server checks its own files."""
+
+    def check_parts(self) -> None:
+        """Check that no index or trigger was taken away."""
+        check_parts(self.address, _PARTS, self.transaction(lambda db: db.rows(_THERE), write=False))
 
     def who(self, db: Db) -> str:
         """The role that logged in."""
@@ -137,7 +123,17 @@ class PostgresStore:
         return self._who
 
     def close(self) -> None:
-        self._engine.dispose()
+        with self._turn.taken():
+            self._close()
+
+    def _make(self, db: Db) -> None:
+        db.rows("SELECT pg_advisory_xact_lock(:all)", all=_LOCK_ALL)
+        for statement in (*tables("", "BIGINT"), *_APPEND_ONLY):
+            db.rows(statement)
+        db.rows(
+            "INSERT INTO modicum_meta VALUES ('schema', :schema) ON CONFLICT DO NOTHING",
+            schema=SCHEMA,
+        )
 
     def _check_schema(self, db: Db) -> None:
         if db.rows("SELECT to_regclass('modicum_meta')")[0][0] is None:
@@ -149,42 +145,82 @@ class PostgresStore:
         if found != [(SCHEMA,)]:
             raise LedgerError(f"{self.address} is no ledger of kind {SCHEMA}")
 
-    @contextmanager
-    def _writing(self, *, write: bool) -> Iterator[Db]:
-        with self._turn:
-            with self._failures():
-                # A reader sees one state; a writer waits for the lock and sees the newest.
-                level = "READ COMMITTED" if write else "REPEATABLE READ"
-                connection = self._engine.connect().execution_options(isolation_level=level)
+    def _carried_out(self, work: Callable[[Db], T], *, write: bool) -> T:
+        """Do work in one transaction.
+
+        A reader sees one state; a writer waits for the lock and sees the newest.
+        """
+        level = "READ COMMITTED" if write else "REPEATABLE READ"
+        with self._turn.taken():
             try:
                 with self._failures():
-                    yield _Connection(connection, self._alchemy.text)
+                    connection = self._begun(f"BEGIN ISOLATION LEVEL {level}")
+                    found = work(_Connection(connection))
                 with self._failures(committing=write):
-                    connection.commit()
-            except BaseException:
-                self._undo(connection)
+                    connection.execute("COMMIT")
+            except BaseException as error:
+                self._undo(error)
                 raise
-            finally:
-                with suppress(Exception):  # a broken connection; its transaction is undone
-                    connection.close()
+            self._clean = True
+            return found
 
-    def _undo(self, connection: Any) -> None:
-        """Roll back, or give the connection up: the pool would log that it cannot."""
+    def _begun(self, start: str) -> Any:
+        """Return the connection, in a transaction; one that broke meanwhile is made anew."""
+        if not self._clean:
+            self._close()
+        self._clean = False
+        if self._open is not None:
+            with suppress(self._driver.OperationalError):
+                self._open.execute(start)
+                return self._open
+            self._close()
+        self._open = self._connect()
+        self._open.execute(start)
+        return self._open
+
+    def _undo(self, error: BaseException) -> None:
+        """Roll back, or give the connection up; an interrupt may have come within the driver."""
         try:
-            connection.rollback()
-        except self._alchemy.exc.SQLAlchemyError:
-            with suppress(Exception):
-                connection.invalidate()
+            if isinstance(error, Exception) and self._open is not None:
+                with suppress(self._driver.Error):
+                    self._open.execute("ROLLBACK")
+                    self._clean = True
+        finally:
+            if not self._clean:
+                self._close()
+
+    def _close(self) -> None:
+        connection, self._open = self._open, None
+        if connection is not None:
+            with suppress(Exception):  # it is broken, and its transaction is undone
+                connection.close()
+
+    def _connect(self) -> Any:
+        address = self.address
+        place = {
+            "user": address.user,
+            "password": address.password,
+            "host": address.host,
+            "port": address.port,
+            "dbname": address.path or None,
+        }
+        given = {name: value for name, value in place.items() if value is not None}
+        connection = self._driver.connect(
+            **{**given, **_DRIVER, **address.options}, autocommit=True
+        )
+        look_only = ["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"]
+        for statement in [*_SESSION, *(look_only if address.read_only else [])]:
+            connection.execute(statement)
+        return connection
 
     @contextmanager
     def _failures(self, *, committing: bool = False) -> Iterator[None]:
         """Turn errors of the driver into ours."""
         try:
             yield
-        except self._alchemy.exc.SQLAlchemyError as error:
-            origin = getattr(error, "orig", None)
-            state = getattr(origin, "sqlstate", None) or ""
-            reason = str(error if origin is None else origin).partition("\n")[0]
+        except self._driver.Error as error:
+            state = getattr(error, "sqlstate", None) or ""
+            reason = str(error).partition("\n")[0]
             if state in _DENIED:
                 raise AccessDeniedError(
                     f"the ledger {self.address} may only be read by this role: "

@@ -13,16 +13,18 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from modicum.errors import AccessDeniedError, InvalidArgument, LedgerCorrupt, LedgerError
-from modicum.privacy.ledger.store import SCHEMA, Address, Db, failed, tables
+from modicum.privacy.ledger.store import SCHEMA, Address, Db, check_parts, failed, tables
+from modicum.privacy.turn import Turn
 
+T = TypeVar("T")
 _MOUNT = "mnt_id:"
 
 
@@ -138,6 +140,7 @@ def _mount_of(path: str) -> str | None:
 _LEAST = (3, 37)  # STRICT tables
 _PATIENCE = 60.0  # seconds to wait for other writers
 _SILENT = 2.0  # seconds of them without a word
+_SLICE = 0.1  # seconds in which SQLite waits by itself: so long may Ctrl-C have to wait
 # The journal stays, its head is cleared: half the writes of one that is removed after each commit.
 _JOURNAL = "persist"
 
@@ -146,33 +149,15 @@ _APPEND_ONLY = [
         BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END"""
     for verb in ("UPDATE", "DELETE")
 ]
-
-
-@contextmanager
-def _waiting(address: Address) -> Iterator[None]:
-    """Say on a terminal that another process holds the ledger, once that takes long."""
-    stream = sys.stderr
-    main = threading.current_thread() is threading.main_thread()
-    if not main or stream is None or not stream.isatty():
-        yield
-        return
-
-    def say() -> None:
-        with suppress(OSError, ValueError):
-            print(
-                f"modicum: waiting for another process that holds the ledger {address} "
-                f"(for {_PATIENCE:.0f} s at most)",
-                file=stream,
-                flush=True,
-            )
-
-    timer = threading.Timer(_SILENT, say)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+_MADE = [*tables(" STRICT", "INTEGER"), *_APPEND_ONLY]
+_PARTS = "SELECT type, name FROM sqlite_schema WHERE tbl_name LIKE 'modicum_%'"
+_MOST = 2**31 - 1
+# How many entries there were once (0 if no version that counts has written), how many there are,
+# and the number of the last one in its account, which is how many the account says to have.
+_NEWEST = """SELECT (SELECT user_version FROM pragma_user_version), coalesce(max(e.n), 0),
+        max(e.account), coalesce(max(e.seq), 0), coalesce(max(a.entries), 0)
+    FROM (SELECT rowid AS n, account, seq FROM modicum_entry ORDER BY rowid DESC LIMIT 1) AS e
+    LEFT JOIN modicum_account AS a ON a.name = e.account"""
 
 
 class _Connection:
@@ -196,7 +181,7 @@ class SqliteStore:
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._turn = threading.RLock()
+        self._turn = Turn("a Ledger")
         self._open: sqlite3.Connection | None = None
         self._place: Place | None = None
         try:
@@ -211,52 +196,94 @@ class SqliteStore:
                 f"SQLite 3.37 or newer is needed, this Python has {sqlite3.sqlite_version}"
             )
         path = Path(self.address.path)
+        if not path.parent.is_dir():
+            raise InvalidArgument(
+                f"there is no folder {str(path.parent)!r} for the ledger {self.address}: make it"
+            )
         if path.exists() and path.stat().st_size:
-            with self.transaction(write=False):
-                return
-        with self._turn:
-            folder = Path(self.address.path).parent
-            if not folder.is_dir():
-                raise InvalidArgument(
-                    f"there is no folder {str(folder)!r} for the ledger {self.address}: make it"
-                )
-            with self._failures(), _waiting(self.address):
-                self._open = self._connect("rwc")
-                self._place = Place.of(self.address.path)
-                self._make_durable(self._open)
-            with self._begun(self._open, write=True) as db:
-                for statement in (*tables(" STRICT", "INTEGER"), *_APPEND_ONLY):
-                    db.rows(statement)
-                db.rows(
-                    "INSERT OR IGNORE INTO modicum_meta VALUES ('schema', :schema)", schema=SCHEMA
-                )
-                self._settle(db, write=True)
+            self.transaction(lambda db: None, write=False)
+            return
+        with self._turn.taken(), self._failures():
+            connection = self._connect("rwc")
+            self._place = Place.of(self.address.path)
+            self._patiently(lambda: self._make_durable(connection))
+            self._open = connection
+            self._carried_out(connection, self._make, write=True)
 
-    @contextmanager
-    def transaction(self, *, write: bool) -> Iterator[Db]:
-        with self._turn:
-            with self._failures(), _waiting(self.address):
-                connection = self._ready()
-            with self._begun(connection, write=write) as db:
-                self._settle(db, write=write)
-                yield db
+    def transaction(self, work: Callable[[Db], T], *, write: bool) -> T:
+        def settled(db: Db) -> T:
+            self._settle(db, write=write)
+            before = self._check_entries(db)
+            found = work(db)
+            if write and (after := self._check_entries(db)) != before:
+                db.rows(f"PRAGMA user_version = {min(after, _MOST)}")
+            return found
 
-    @contextmanager
-    def _begun(self, connection: sqlite3.Connection, *, write: bool) -> Iterator[Db]:
-        with self._failures(), _waiting(self.address):
-            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            connection.execute("PRAGMA schema_version").fetchall()  # takes the lock of a reader
+        with self._turn.taken(), self._failures():
+            return self._carried_out(self._ready(), settled, write=write)
+
+    def _carried_out(
+        self, connection: sqlite3.Connection, work: Callable[[Db], T], *, write: bool
+    ) -> T:
+        """Do work in one transaction.
+
+        What ends the transaction, whatever ends the work, is ``with`` on the connection, whose
+        steps are in C: no interrupt comes between the start of a transaction and what rolls it
+        back.
+        """
+        committing = False
         try:
-            with self._failures():
-                yield _Connection(connection)
-        except BaseException as error:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            if isinstance(error, LedgerError):  # the next one looks again where the file is
-                self.close()
+            with connection:
+                start = "BEGIN IMMEDIATE" if write else "BEGIN"
+                self._patiently(lambda: connection.execute(start))
+                # Takes the lock of a reader.
+                self._patiently(lambda: connection.execute("PRAGMA schema_version").fetchall())
+                found = work(_Connection(connection))
+                committing = write
+                self._patiently(lambda: connection.execute("COMMIT"))
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._failed(error, committing=committing) from None
+        except LedgerError:  # the next one looks again where the file is
+            self._close()
             raise
-        with self._failures(committing=write), _waiting(self.address):
-            connection.execute("COMMIT")
+        return found
+
+    def _make(self, db: Db) -> None:
+        for statement in _MADE:
+            db.rows(statement)
+        db.rows("INSERT OR IGNORE INTO modicum_meta VALUES ('schema', :schema)", schema=SCHEMA)
+        self._settle(db, write=True)
+
+    def _patiently(self, step: Callable[[], T]) -> T:
+        """Do what may have to wait for other processes.
+
+        Said on a terminal once that takes long. SQLite itself waits for a moment only, for
+        within its wait Python hears no Ctrl-C.
+        """
+        begun, said = time.monotonic(), False
+        while True:
+            try:
+                return step()
+            except sqlite3.OperationalError as error:
+                waited = time.monotonic() - begun
+                if not _is_busy(error) or waited > _PATIENCE:
+                    raise
+            if waited > _SILENT and not said:
+                said = True
+                self._say_that_it_waits()
+
+    def _say_that_it_waits(self) -> None:
+        stream = sys.stderr
+        main = threading.current_thread() is threading.main_thread()
+        if not main or stream is None or not stream.isatty():
+            return
+        with suppress(OSError, ValueError):
+            print(
+                f"modicum: waiting for another process that holds the ledger {self.address} "
+                f"(for {_PATIENCE:.0f} s at most)",
+                file=stream,
+                flush=True,
+            )
 
     def _settle(self, db: Db, *, write: bool) -> None:
         """Check, within a transaction, that the file has one name, and its journal was not lost.
@@ -291,10 +318,39 @@ class SqliteStore:
                 value=json.dumps([place.key, place.path]),
             )
 
+    def _check_entries(self, db: Db) -> int:
+        """Check that no entry was lost, and return how many there are.
+
+        The first page of the file holds their number, the last of them is the end of its account,
+        and every charge looks at its own account (:class:`Chain`). So pages that were put back, or
+        writes that a disk lost, show, unless they are the whole file, which is an old copy.
+        """
+        ((known, last, account, seq, entries),) = db.rows(_NEWEST)
+        if known > last:
+            raise LedgerCorrupt(
+                f"the file of {self.address} is damaged: {known - last} of its entries are missing"
+            )
+        if seq != entries:
+            raise LedgerCorrupt(
+                f"account {account!r}: it ends at entry {entries}, and entry {seq} was written"
+            )
+        return int(last)
+
     def check(self) -> None:
         """Check pages, indexes and constraints."""
-        with self.transaction(write=False) as db:
-            self._check_pages(db)
+        self.transaction(self._check_pages, write=False)
+
+    def check_parts(self) -> None:
+        """Check that no table, index or trigger was taken away."""
+        made = sqlite3.connect(":memory:")
+        try:
+            for statement in _MADE:
+                made.execute(statement)
+            wanted = made.execute(_PARTS).fetchall()
+        finally:
+            made.close()
+        there = self.transaction(lambda db: db.rows(_PARTS), write=False)
+        check_parts(self.address, wanted, there)
 
     def _check_pages(self, db: Db) -> None:
         said = [str(row[0]) for row in db.rows("PRAGMA integrity_check")]
@@ -306,12 +362,16 @@ class SqliteStore:
         return self._who
 
     def close(self) -> None:
-        with self._turn:
-            if self._open is not None:
-                self._open.close()
-            self._open = None
+        with self._turn.taken():
+            self._close()
+
+    def _close(self) -> None:
+        connection, self._open = self._open, None
+        if connection is not None:
+            connection.close()
 
     def _ready(self) -> sqlite3.Connection:
+        """Return the connection; one that was not made ready to its end is never kept."""
         if self._open is None:
             if not Path(self.address.path).exists():
                 raise InvalidArgument(
@@ -319,14 +379,13 @@ class SqliteStore:
                     "`modicum ledger create` or modicum.Ledger.create(url)"
                 )
             self._place = Place.of(self.address.path)
-            self._open = self._viewing() if self.address.read_only else self._connect("rw")
-            schema = self._schema(self._open)
+            made = self._viewing() if self.address.read_only else self._connect("rw")
+            schema = self._patiently(lambda: self._schema(made))
             if schema != SCHEMA:
-                self.close()
+                made.close()
                 kind = "" if schema is None else f" of kind {SCHEMA}, but {schema!r}"
                 raise LedgerError(f"{self.address} is no ledger{kind}")
-            if not self.address.read_only:
-                self._open = self._alone(self._open)
+            self._open = made if self.address.read_only else self._alone(made)
         return self._open
 
     def _alone(self, connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -335,18 +394,20 @@ class SqliteStore:
         Ledgers once had a write-ahead log. It ends when no other process has the file open, so a
         process that waits for that closes the file between two attempts.
         """
-        until = time.monotonic() + _PATIENCE
-        while True:
+
+        def attempt() -> sqlite3.Connection:
+            nonlocal connection
             try:
                 self._make_durable(connection)
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
-                    raise
-                connection.close()
-                time.sleep(0.002 * (1 + os.getpid() % 8))  # not all at the same moments
-                connection = self._connect("rw")
-            else:
-                return connection
+                if _is_busy(error):
+                    connection.close()
+                    time.sleep(0.002 * (1 + os.getpid() % 8))  # not all at the same moments
+                    connection = self._connect("rw")
+                raise
+            return connection
+
+        return self._patiently(attempt)
 
     def _viewing(self) -> sqlite3.Connection:
         """Open to look only.
@@ -356,7 +417,7 @@ class SqliteStore:
         """
         connection = self._connect("ro")
         try:
-            self._schema(connection)
+            self._patiently(lambda: self._schema(connection))
         except sqlite3.OperationalError:
             if self._place is None or self._place.logs():
                 raise
@@ -377,7 +438,7 @@ class SqliteStore:
         connection = sqlite3.connect(
             f"file:{quote(os.path.realpath(self.address.path))}?mode={mode}",
             uri=True,
-            timeout=_PATIENCE,
+            timeout=_SLICE,
             isolation_level=None,
             check_same_thread=False,
         )
@@ -397,29 +458,37 @@ class SqliteStore:
             )
 
     @contextmanager
-    def _failures(self, *, committing: bool = False) -> Iterator[None]:
-        """Turn errors of SQLite into ours, and reopen the file after them."""
+    def _failures(self) -> Iterator[None]:
+        """Turn errors of SQLite into ours."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are not text
-            name = getattr(error, "sqlite_errorname", "") or ""
-            with suppress(sqlite3.Error):
-                if self._open is not None:
-                    self._open.execute("ROLLBACK")
-            with suppress(sqlite3.Error):
-                self.close()
-            if name.startswith("SQLITE_READONLY") or name in {"SQLITE_PERM", "SQLITE_AUTH"}:
-                raise AccessDeniedError(
-                    f"the ledger {self.address} may only be read here: {error}; nothing was "
-                    "written or released"
-                ) from None
-            if name.startswith("SQLITE_NOTADB"):
-                raise LedgerCorrupt(f"{self.address} is no ledger, or damaged: {error}") from None
-            if name.startswith("SQLITE_CORRUPT") or not name:
-                raise LedgerCorrupt(f"the file of {self.address} is damaged: {error}") from None
-            reason: object = error
-            if name.startswith("SQLITE_BUSY"):
-                reason = (
-                    f"another process held it for {_PATIENCE:g} s: run again when that one is done"
-                )
-            raise failed(self.address, reason, committing=committing) from None
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._failed(error) from None
+
+    def _failed(
+        self, error: sqlite3.Error | UnicodeDecodeError, *, committing: bool = False
+    ) -> LedgerError:
+        """Our error for one of SQLite, after which the file is opened anew.
+
+        Damaged names are not text.
+        """
+        with suppress(sqlite3.Error):
+            self._close()
+        name = getattr(error, "sqlite_errorname", "") or ""
+        if name.startswith("SQLITE_READONLY") or name in {"SQLITE_PERM", "SQLITE_AUTH"}:
+            return AccessDeniedError(
+                f"the ledger {self.address} may only be read here: {error}; nothing was "
+                "written or released"
+            )
+        if name.startswith("SQLITE_NOTADB"):
+            return LedgerCorrupt(f"{self.address} is no ledger, or damaged: {error}")
+        if name.startswith("SQLITE_CORRUPT") or not name:
+            return LedgerCorrupt(f"the file of {self.address} is damaged: {error}")
+        reason: object = error
+        if name.startswith("SQLITE_BUSY"):
+            reason = f"another process held it for {_PATIENCE:g} s: run again when that one is done"
+        return failed(self.address, reason, committing=committing)
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return (error.sqlite_errorname or "").startswith("SQLITE_BUSY")

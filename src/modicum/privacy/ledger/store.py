@@ -7,12 +7,12 @@ A store runs transactions, which are on the disk when they end and undone if the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from modicum.errors import InvalidArgument, LedgerError, as_given
+from modicum.errors import InvalidArgument, LedgerCorrupt, LedgerError, as_given
 
 _HELP = (
     "a ledger is sqlite:///FILE (four slashes for an absolute path) or "
@@ -173,6 +173,14 @@ def tables(strict: str, integer: str) -> list[str]:
         """CREATE UNIQUE INDEX IF NOT EXISTS modicum_one_release ON modicum_entry (account, charge)
             WHERE charge IS NOT NULL""",
     ]
+
+
+def check_parts(
+    address: Address, wanted: Iterable[tuple[str, str]], there: Iterable[tuple[str, str]]
+) -> None:
+    """Check that no table, index or trigger was taken away: their kinds and names."""
+    for kind, name in sorted({*wanted} - {*there}):
+        raise LedgerCorrupt(f"the {kind} {name!r} of {address} is missing, so it was taken away")
 
 
 def failed(address: Address, reason: object, *, committing: bool = False) -> LedgerError:

@@ -1,0 +1,141 @@
+"""One question at a time, and none from within another."""
+
+import _thread
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+import pytest
+
+import modicum as mo
+from modicum.exact.entropy import SystemEntropy
+from modicum.privacy.turn import Turn
+
+WITHIN = "cannot be used from within its own question"
+
+
+def test_a_thread_that_has_the_turn_is_refused_and_another_one_waits() -> None:
+    turn, order = Turn("a budget"), []
+
+    def other() -> None:
+        with turn.taken():
+            order.append("other")
+
+    with turn.taken():
+        assert turn.mine
+        with pytest.raises(mo.InvalidArgument, match=f"a budget {WITHIN}"):
+            turn.taken()
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(0.05)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "other"]
+    assert not turn.mine
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_thread_that_python_did_not_start_does_not_wait(held) -> None:
+    """It may run a function of the table that is read."""
+    turn, said = Turn("a budget"), []
+
+    def other() -> None:
+        try:
+            with turn.taken():
+                said.append("its turn")
+        except mo.InvalidArgument as error:
+            said.append(str(error))
+
+    if held:
+        with turn.taken():
+            _thread.start_new_thread(other, ())
+            wait_for(said)
+    else:
+        _thread.start_new_thread(other, ())
+        wait_for(said)
+    assert ("within its own question" in said[0]) == held
+
+
+def wait_for(said: list[str]) -> None:
+    for _ in range(1000):
+        if said:
+            return
+        time.sleep(0.01)
+
+
+class Asking(SystemEntropy):
+    """Calls a function at the first draw, as a handler of a signal may be called there."""
+
+    __slots__ = ("ask",)
+
+    def __init__(self) -> None:
+        self.ask: Callable[[], object] | None = None
+
+    def word(self) -> int:
+        if self.ask is not None:
+            signal.raise_signal(signal.SIGTERM)
+        return super().word()
+
+
+@pytest.mark.parametrize("store", ["memory", "sqlite"])
+def test_the_handler_of_a_signal_that_asks(store, tmp_path) -> None:
+    entropy, said = Asking(), []
+    if store == "memory":
+        curator = mo.Curator(
+            pl.DataFrame({"value": [1.0] * 99}), budget=mo.pure(5), entropy=entropy
+        )
+    else:
+        url = f"sqlite:///{tmp_path}/budget.db"
+        mo.Ledger.create(url).open_account("p", mo.pure(5))
+        curator = mo.Curator(
+            pl.DataFrame({"value": [1.0] * 99}), ledger=url, account="p", entropy=entropy
+        )
+
+    def handler(*_: object) -> None:
+        entropy.ask = None
+        for ask in (
+            lambda: curator.count(epsilon=1),
+            lambda: curator.where("value > 0").count(epsilon=1),
+            lambda: curator.group_by("value", keys=[1.0]).count(epsilon=1),
+            lambda: curator.n_distinct("value", epsilon=1),
+        ):
+            with pytest.raises(mo.InvalidArgument, match=WITHIN):
+                ask()
+            said.append("refused")
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        entropy.ask = handler
+        curator.count(epsilon=1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert said == ["refused"] * 4
+    assert curator.spent == mo.pure(1)
+    curator.count(epsilon=1)
+
+
+@pytest.mark.parametrize("of", ["table", "column"])
+def test_a_function_of_a_lazy_table_that_asks(of) -> None:
+    """Some are run by threads of the engine, others by the one that asks."""
+    curators, said = [], []
+
+    def function(part):
+        for curator in curators:
+            with pytest.raises(mo.InvalidArgument, match=WITHIN):
+                curator.count(epsilon=1)
+            said.append("refused")
+        return part
+
+    table = pl.LazyFrame({"x": np.arange(100.0)})
+    if of == "table":
+        table = table.map_batches(function)
+    else:
+        table = table.with_columns(pl.col("x").map_batches(function))
+    curators.append(mo.Curator(table, budget=mo.pure(5)))
+    curators[0].count(epsilon=1)
+    curators[0].mean("x", within=(0, 100), epsilon=1)
+    assert "refused" in said
+    assert curators[0].spent == mo.pure(2)
