@@ -28,6 +28,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.run import Before, LiveRun, row_costs, run, run_before, run_groups
 from modicum.runtime.steps import Steps
 from modicum.sources import groups
+from modicum.sources.keys import labels_of, shown_keys
 from modicum.sources.reader import RemoteSource, read_as
 from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
@@ -66,20 +67,22 @@ def group_by(
             "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
             "which they are drawn"
         )
-    kinds = groups.check_groups(guard.source, guard.unit, columns, max_groups)
+    groups.check_groups(guard.source, guard.unit, columns, max_groups)
+    types = [guard.source.label_type(name) for name in columns]
     unit = guard.unit if max_groups is None else guard.unit.in_groups(max_groups)
     selection: release.TranscriptEntry | None = None
     if keys is not None:
-        chosen = checked_keys(keys, columns, kinds)
+        chosen = checked_keys(keys, columns, types)
     else:
         event = key_event(key_budget)
         selection = _draw_keys(guard, by[0], event, unit)
-        chosen = tuple(selection.outcome)  # type: ignore[arg-type]
+        chosen = tuple(shown_keys(types, selection.outcome))  # type: ignore[arg-type]
     if max_groups is not None:
         unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
     find = guard.unit.whole and max_groups is None and len(chosen) > 1
     together = _pools(guard, unit, len(chosen), pooled, bounded=max_groups is not None)
-    answers = _Answers(guard, by[0], chosen, selection, unit, find, together)
+    labels = labels_of(types, chosen)
+    answers = _Answers(guard, by[0], chosen, labels, selection, unit, find, together)
     return GroupBy(answers.named, chosen, selection, answers.answer)
 
 
@@ -149,7 +152,7 @@ def nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """What answers queries for every group.
+    """What answers queries for every group; ``labels`` are what the rows hold for its keys.
 
     ``find``: for persons in as many groups as are found; ``together``: which share what is alike,
     see :func:`_pools`.
@@ -158,6 +161,7 @@ class _Answers:
     guard: Guard
     by: str
     keys: tuple[Hashable, ...]
+    labels: Sequence[Hashable]
     selection: release.TranscriptEntry | None
     unit: Unit
     find: bool
@@ -253,7 +257,7 @@ class _Answers:
     ) -> dict[str, list[LiveRun]]:
         """Charge, and answer queries, some of which are ``shared``; return runs of all groups."""
         columns = [read_as(self.guard.source, q.column, q.lattice) for q in queries.values()]
-        reader = groups.reader_of_groups(self.guard.source, unit, self.by, self.keys, columns)
+        reader = groups.reader_of_groups(self.guard.source, unit, self.by, self.labels, columns)
         pools = self._find_pools(shared, reader, unit, charge)
         of_groups = {name: in_pool(queries[name], live) for name, live in pools.items()}
         left = {name: live.left for name, live in pools.items()}
@@ -313,4 +317,4 @@ class _Answers:
 
         event = queries[name].allowance
         steps = find_groups(event, len(self.keys), fits)
-        return name, found_groups(guard, steps, event, unit, self.by, self.keys, charge)
+        return name, found_groups(guard, steps, event, unit, self.by, self.labels, charge)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from datetime import date
-from decimal import Decimal
 from itertools import product
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from modicum.array_release import ArrayRelease
@@ -19,7 +16,8 @@ from modicum.privacy.event import ApproxDP
 from modicum.release import Release, TranscriptEntry
 from modicum.releases import Releases
 from modicum.runtime.query import Query
-from modicum.sources.labels import plain_label
+from modicum.sources.keys import label_of, labels_of, read_key
+from modicum.sources.types import label_kind
 from modicum.summaries.base import Columns
 
 _ELSEWHERE = {
@@ -177,19 +175,12 @@ def key_event(budget: Budget | None) -> ApproxDP:
     return ApproxDP(budget.amount, budget.delta)
 
 
-_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "number": ((Real, Decimal), "numbers"),
-    "date": ((date,), "dates"),
-    "datetime": ((date,), "moments"),
-}
-
-
 def checked_keys(
     keys: Iterable[Hashable] | Mapping[str, Iterable[Hashable]],
     columns: Sequence[str],
-    kinds: Sequence[str | None],
+    types: Sequence[str],
 ) -> tuple[Any, ...]:
-    """Read public keys; errors depend on them and on the declared kinds of the columns.
+    """Read public keys; errors depend on them and on the declared types of the columns.
 
     Keys of several columns are tuples, or the lists of a mapping, of which all combinations are
     keys. A mapping for one column has its list under the name of the column.
@@ -198,11 +189,11 @@ def checked_keys(
         if {*keys} != {*columns}:
             raise InvalidArgument(_mapping_expected(columns))
         apart = [
-            _listed_keys(keys[name], [name], [kind])
-            for name, kind in zip(columns, kinds, strict=True)
+            _listed_keys(keys[name], [name], [declared])
+            for name, declared in zip(columns, types, strict=True)
         ]
         return apart[0] if len(apart) == 1 else tuple(product(*apart))
-    return _listed_keys(keys, columns, kinds)
+    return _listed_keys(keys, columns, types)
 
 
 def _mapping_expected(columns: Sequence[str]) -> str:
@@ -214,9 +205,7 @@ def _mapping_expected(columns: Sequence[str]) -> str:
     )
 
 
-def _listed_keys(
-    keys: object, columns: Sequence[str], kinds: Sequence[str | None]
-) -> tuple[Any, ...]:
+def _listed_keys(keys: object, columns: Sequence[str], types: Sequence[str]) -> tuple[Any, ...]:
     if isinstance(keys, str | bytes | Mapping) or not isinstance(keys, Iterable):
         raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {as_given(keys)}")
     if hasattr(keys, "columns"):  # iterated, a table would be the names of its columns
@@ -231,16 +220,15 @@ def _listed_keys(
             "list(series.index) or list(series)"
         )
     if len(columns) == 1:
-        ((by,), (kind,)) = columns, kinds
-        read = tuple(_checked_key(key, by, kind) for key in keys)
+        read = tuple(_checked_key(key, columns[0], types[0]) for key in keys)
     else:
-        read = tuple(_checked_tuple(key, columns, kinds) for key in keys)
+        read = tuple(_checked_tuple(key, columns, types) for key in keys)
     if not read:
         raise InvalidArgument("keys is empty: name the groups, or give key_budget= to draw them")
-    # A label that is text is also found by a key of that text, so these are one; and a mapping of
-    # releases takes equal keys for one, such as 1, 1.0 and True.
-    told_apart: list[Counter[Any]] = [Counter(read)]
-    if not {*kinds} & {*_KINDS}:
+    # Keys of one label are one. Where no type is declared, a label that is text is also found by a
+    # key of that text; and a mapping of releases takes equal keys for one, such as 1, 1.0 and True.
+    told_apart: list[Counter[Any]] = [Counter(read), Counter(labels_of(types, read))]
+    if {*map(label_kind, types)} <= {None, "object"}:
         told_apart.append(Counter(map(str, read)))
     twice = sorted({str(key) for each in told_apart for key, n in each.items() if n > 1})
     if twice:
@@ -250,27 +238,16 @@ def _listed_keys(
     return read
 
 
-def _checked_tuple(
-    key: object, columns: Sequence[str], kinds: Sequence[str | None]
-) -> tuple[Any, ...]:
+def _checked_tuple(key: object, columns: Sequence[str], types: Sequence[str]) -> tuple[Any, ...]:
     if not isinstance(key, tuple | list) or len(key) != len(columns):
         raise InvalidArgument(
             f"a key of {list(columns)} is a tuple of {len(columns)} labels, got {as_given(key)}; "
             "or give a list for each: keys={'column': [...], ...}"
         )
-    return tuple(map(_checked_key, key, columns, kinds))
+    return tuple(map(_checked_key, key, columns, types))
 
 
-def _checked_key(key: object, by: str, kind: str | None) -> Any:
-    known = (str, Real, Decimal, date)
-    allowed, name = _KINDS.get(kind or "text", (known, "labels"))
-    key = plain_label(key)
-    if not isinstance(key, known) or key != key:  # noqa: PLR0124 -- NaN
-        raise InvalidArgument(
-            f"{as_given(key)} can be no label: pass text, numbers, bools, dates or moments"
-        )
-    if not isinstance(key, allowed):
-        raise InvalidArgument(
-            f"the column {by!r} holds {name}, so no row has the key {as_given(key)}"
-        )
-    return key
+def _checked_key(key: object, column: str, declared: str) -> Any:
+    read = read_key(key)
+    label_of(declared, read, column)
+    return read

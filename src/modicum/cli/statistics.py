@@ -31,6 +31,7 @@ from modicum.publishing.files import checked_target
 from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources import base, viewed
+from modicum.sources.types import label_kind
 from modicum.statistics.registry import STATISTICS
 from modicum.statistics.spec import Declaration, Planned, Row
 
@@ -354,7 +355,9 @@ def keys_as_declared(
     """Read the keys of each column of --by as the column's declared type has them."""
     views = options.chosen_views(arguments)
     seen = reduce(lambda table, view: viewed.view_of(table, view, unit), views, source)
-    read = [_KEYS.get(seen.check_label(by) or "text", str) for by in arguments.by]
+    for by in arguments.by:
+        seen.check_label(by)
+    read = [_KEYS.get(label_kind(seen.label_type(by)) or "text", str) for by in arguments.by]
     return [[to(key) for key in some] for to, some in zip(read, keys, strict=True)]
 
 

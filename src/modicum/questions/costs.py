@@ -215,10 +215,11 @@ def _checked_groups(question: Question, source: base.Source, unit: Unit, kind: K
     with naming(f"{where}, {'column' if question.statistic == VALUE_COUNTS else 'by'}"):
         if len(by) > 1:
             source = viewed.view_of(source, View(None, (), by), unit)
-        kinds = groups.check_groups(source, unit, by, question.max_groups)
+        groups.check_groups(source, unit, by, question.max_groups)
+        types = [source.label_type(name) for name in by]
     if question.key_budget is None:
         with naming(f"{where}, keys"):
-            keys = group_by.checked_keys(question.keys, by, kinds)
+            keys = group_by.checked_keys(question.keys, by, types)
             if question.statistic in OF_CELLS:
                 crosstab.check_cells(len(keys))
         return _sum((), kind)

@@ -244,7 +244,7 @@ def _noise_of_cells(question: Question, unit: Unit) -> NoisePlan:
     by, query, where = question.by, question.query, question.where
     assert query is not None
     with naming(f"{where}, keys"):
-        keys = group_by.checked_keys(question.keys, by, [None] * len(by))
+        keys = group_by.checked_keys(question.keys, by, [""] * len(by))
         crosstab.check_cells(len(keys))
     if question.max_groups is not None:
         with naming(f"{where}, max_groups"):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from modicum import errors
 from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
-from modicum.sources.types import check_number, label_kind
+from modicum.sources.types import check_number, label_kind, value_type
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
 if TYPE_CHECKING:
@@ -100,6 +100,13 @@ class Source(ABC):
     def declared(self, column: str) -> str:
         """Return the printed name of a column's declared type, empty if no type is declared."""
         return "" if self._declared is None else self._declared(column)
+
+    def label_type(self, column: str) -> str:
+        """Return the declared type of a column's labels: of a categorical, that of its categories.
+
+        Keys are converted to it.
+        """
+        return value_type(self.declared(column))
 
     def about_rows(self) -> int | None:
         """Return the number of rows, or about that, if it is cheap to know; not private."""

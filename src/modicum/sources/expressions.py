@@ -34,7 +34,7 @@ _MICROSECONDS_A_DAY = 86_400_000_000
 
 Floats = NDArray[np.float64]
 Values = Floats | np.float64
-Columns = Mapping["Leaf", Floats]
+Columns = Mapping["Leaf | Constant", Values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,20 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A number that is compared with a column; it stands for what it is in the column's type."""
+
+    column: str
+    number: float
+
+
+@dataclass(frozen=True, slots=True)
 class Expression:
-    """A parsed expression: the columns that it reads, and its values."""
+    """A parsed expression: what it reads of columns and compares with them, and its values."""
 
     text: str
     leaves: frozenset[Leaf]
+    constants: frozenset[Constant]
     values: Callable[[Columns], Values]
     true: Callable[[Columns], Any]
 
@@ -138,12 +147,12 @@ def parse(text: str) -> Expression:
             f"{text!r} is not an expression such as \"age >= 18 and region == 'North'\""
             f"{_meant(text)}"
         ) from None
-    leaves: dict[Leaf, None] = {}
-    parser = _Parser(text, leaves)
-    values = parser.number(tree)
-    if not leaves:
+    parser = _Parser(text)
+    values, true = parser.number(tree), parser.true(tree)
+    if not parser.leaves:
         raise InvalidArgument(f"{text!r} names no column")
-    return Expression(text.strip(), frozenset(leaves), values, parser.true(tree))
+    leaves, constants = frozenset(parser.leaves), frozenset(parser.constants)
+    return Expression(text.strip(), leaves, constants, values, true)
 
 
 def _as_written(text: str) -> ast.AST:
@@ -166,8 +175,10 @@ Compiled = Callable[[Columns], Values]
 class _Parser:
     """Turns nodes of a syntax tree into functions of the columns of a chunk."""
 
-    def __init__(self, text: str, leaves: dict[Leaf, None]) -> None:
-        self._text, self._leaves, self._depth = text, leaves, 0
+    def __init__(self, text: str) -> None:
+        self._text, self._depth = text, 0
+        self.leaves: dict[Leaf, None] = {}
+        self.constants: dict[Constant, None] = {}
 
     def number(self, node: ast.AST) -> Compiled:
         """Read a node that has a number, or a truth, for each row."""
@@ -206,7 +217,7 @@ class _Parser:
             case ast.Compare(left=left, ops=[op], comparators=[right]) if (
                 type(op) in _FALSE_OF_NAN and not _is_text(left) and not _is_text(right)
             ):
-                return _applied(_FALSE_OF_NAN[type(op)], self.number(left), self.number(right))
+                return _applied(_FALSE_OF_NAN[type(op)], *self._sides(left, right))
         return _applied(_is_true, self.number(node))
 
     def _truth(self, node: ast.AST) -> Compiled:
@@ -237,7 +248,7 @@ class _Parser:
         if _is_text(left):
             left, right, op = right, left, _TURNED.get(type(op), type(op))()
         if not _is_text(right):
-            return _applied(_COMPARISONS[type(op)], self.number(left), self.number(right))
+            return _applied(_COMPARISONS[type(op)], *self._sides(left, right))
         if isinstance(op, ast.Eq | ast.NotEq):
             found = self._leaf(Leaf(self._column(left), "in", (right.value,)))  # type: ignore[attr-defined]
             return _applied(_not, found) if isinstance(op, ast.NotEq) else found
@@ -253,8 +264,21 @@ class _Parser:
         if all(map(_is_text, right.elts)):
             texts = tuple(each.value for each in right.elts)  # type: ignore[attr-defined]
             return self._leaf(Leaf(self._column(left), "in", texts))
-        of = self.number(left)
-        return _applied(_or, *(_applied(_equal, of, self.number(each)) for each in right.elts))
+        return _applied(_or, *(_applied(_equal, *self._sides(left, each)) for each in right.elts))
+
+    def _sides(self, left: ast.AST, right: ast.AST) -> tuple[Compiled, Compiled]:
+        """Read two numbers that are compared."""
+        return self._side(left, right), self._side(right, left)
+
+    def _side(self, node: ast.AST, other: ast.AST) -> Compiled:
+        found = self.number(node)
+        signed = node.operand if isinstance(node, ast.UnaryOp) else node
+        if not isinstance(signed, ast.Constant) or not _is_column(other):
+            return found
+        number = np.float64(found({}))
+        constant = Constant(self._column(other), float(number))
+        self.constants[constant] = None
+        return lambda columns: columns.get(constant, number)
 
     def _call(self, node: ast.Call) -> Compiled:
         name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
@@ -284,7 +308,7 @@ class _Parser:
         raise self._refusal(node, f"write {FUNCTIONS[name]}")
 
     def _leaf(self, leaf: Leaf) -> Compiled:
-        self._leaves[leaf] = None
+        self.leaves[leaf] = None
         return lambda columns: columns[leaf]
 
     def _column(self, node: ast.AST) -> str:
@@ -297,6 +321,8 @@ class _Parser:
 
     def _moment(self, node: Any) -> int:
         """Microseconds since 1970; a moment without a zone is in UTC."""
+        if re.search(r"\.\d{6}0*[1-9]", node.value):
+            raise self._refusal(node, "moments are told apart to the microsecond")
         try:
             moment = datetime.fromisoformat(node.value)
             moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

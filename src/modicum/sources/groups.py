@@ -40,9 +40,10 @@ _Started = tuple[int, str | None, Accumulator[Any]]  # of a group and column
 
 def check_groups(
     source: Source, unit: Unit, columns: Sequence[str], max_groups: int | None
-) -> list[str | None]:
-    """Check by the schema that rows can be grouped; return the kinds of the labels."""
-    kinds = [source.check_label(by) for by in columns]
+) -> None:
+    """Check by the schema that rows can be grouped."""
+    for by in columns:
+        source.check_label(by)
     for by in columns:
         if by == unit.column:
             raise InvalidArgument(
@@ -65,7 +66,6 @@ def check_groups(
             f"combine={unit.combine!r} makes one record of a person's rows in each group: say in "
             "how many groups one person may count, for example max_groups=1"
         )
-    return kinds
 
 
 def reader_of_groups(

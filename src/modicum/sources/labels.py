@@ -344,6 +344,20 @@ def _text(value: Any) -> str | None:
     return None if text in _MISSING else text
 
 
+def text_of_bytes(data: bytes) -> str:
+    """Return the text that bytes are, or their digits if they are none.
+
+    Examples
+    --------
+    >>> text_of_bytes(b"North"), text_of_bytes(bytes([0, 255]))
+    ('North', '0x00ff')
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return f"0x{data.hex()}"
+
+
 def label_items(values: LabelValues) -> Sequence[Any]:
     """Return labels as Python values, None for missing ones."""
     if isinstance(values, Text):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from modicum.errors import MissingColumn
 from modicum.sources import arrays, arrow, labels
 from modicum.sources.base import Floats, MemoryColumn, MemorySource, opener
 from modicum.sources.types import label_kind
@@ -14,13 +15,30 @@ from modicum.sources.types import label_kind
 @opener("pandas.DataFrame", "fireducks.pandas.DataFrame")
 def open_pandas(frame: Any) -> MemorySource:
     """Open a DataFrame; columns whose name is not text cannot be read."""
-    return MemorySource(
-        "pandas",
-        len(frame),
-        lambda name: pandas_column(frame[name]),
-        [name for name in frame.columns if isinstance(name, str)],
-        lambda name: frame[name].dtype.name,
-    )
+    return _Frame(frame)
+
+
+class _Frame(MemorySource):
+    """A DataFrame of pandas."""
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(
+            "pandas",
+            len(frame),
+            lambda name: pandas_column(frame[name]),
+            [name for name in frame.columns if isinstance(name, str)],
+            lambda name: frame[name].dtype.name,
+        )
+        self._frame = frame
+
+    def label_type(self, column: str) -> str:
+        kind = self._frame[column].dtype
+        return kind.categories.dtype.name if hasattr(kind, "categories") else str(kind.name)
+
+    def _missing(self, column: str) -> MissingColumn:
+        if column not in self._frame.index.names:
+            return super()._missing(column)
+        return MissingColumn(f"{column!r} is the index and no column: pass table.reset_index()")
 
 
 @opener("pandas.Series", "fireducks.pandas.Series")

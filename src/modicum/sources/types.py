@@ -170,6 +170,18 @@ def _written(engine: str, column: str | None) -> str:
     return f"polars.col({column!r})" if engine in {"polars", "parquet"} else f"t[{column!r}]"
 
 
+def value_type(declared: str) -> str:
+    """Return the declared type of what a dictionary of Arrow lists; any other type as it is.
+
+    Examples
+    --------
+    >>> value_type("dictionary<values=int64, indices=int32, ordered=0>"), value_type("double")
+    ('int64', 'double')
+    """
+    encoded = _DICTIONARY.fullmatch(declared.removesuffix("[pyarrow]"))
+    return declared if encoded is None else encoded[1]
+
+
 def label_kind(declared: str) -> str | None:
     """Return the kind of labels that a declared type holds; ``None`` if it can hold none.
 

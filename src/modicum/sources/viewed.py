@@ -20,7 +20,8 @@ from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
 from modicum.sources.base import Chunk, Floats, Key, Source, guarded, rows_of
-from modicum.sources.expressions import Expression, Leaf, Matches
+from modicum.sources.expressions import Columns, Constant, Expression, Leaf, Matches
+from modicum.sources.keys import constant_of
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
 from modicum.sources.view import View
@@ -128,6 +129,9 @@ class _Viewed(Source):
             return "joined"
         return "number" if name in self._made else self._source.check_label(name)
 
+    def label_type(self, column: str) -> str:
+        return _DERIVED if column in self._made else self._source.label_type(column)
+
     def check_order(self, name: str) -> Literal["number", "datetime"]:
         return "number" if name in self._made else self._source.check_order(name)
 
@@ -146,7 +150,9 @@ class LocalView(_Viewed):
             for leaf in made.leaves
         }
         there = {leaf: part for leaf, part in parts.items() if part is not None}
-        return _MadeRows(made, there, self.label) if len(there) == len(parts) else None
+        if len(there) < len(parts):
+            return None
+        return _MadeRows(made, there, _constants(self._source, made), self.label)
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
@@ -159,15 +165,34 @@ class LocalView(_Viewed):
 class _MadeRows(Sensitive):
     """A made column, any row of which is made of those that its expression names."""
 
-    __slots__ = ("_label", "_made", "_parts", "size")
+    __slots__ = ("_constants", "_label", "_made", "_parts", "size")
 
-    def __init__(self, made: Expression, parts: Mapping[Leaf, Fetchable], label: str) -> None:
+    def __init__(
+        self,
+        made: Expression,
+        parts: Mapping[Leaf, Fetchable],
+        constants: Mapping[Leaf | Constant, Any],
+        label: str,
+    ) -> None:
         self._made, self._parts, self._label = made, parts, label
+        self._constants = constants
         self.size = next(iter(parts.values())).size
 
     def take(self, positions: Integers) -> Floats:
-        columns = {leaf: part.take(positions) for leaf, part in self._parts.items()}
+        read: dict[Leaf | Constant, Any] = {
+            leaf: part.take(positions) for leaf, part in self._parts.items()
+        }
+        columns: Columns = {**read, **self._constants}
         return guarded(self._label, lambda: self._made.evaluate(columns, len(positions)))
+
+
+def _constants(source: Source, *expressions: Expression) -> dict[Leaf | Constant, Any]:
+    """What numbers are in the types of the columns of a table that they are compared with."""
+    return {
+        each: constant_of(source.declared(each.column), np.float64(each.number))
+        for expression in expressions
+        for each in expression.constants
+    }
 
 
 class _Asked:
@@ -194,7 +219,9 @@ class _Asked:
         if any(label.name == self._joint for label in labels):
             self.coders |= {each.label: each.labels for each in self._parts}
         self._leaves: dict[Leaf, str | Label] = {}
-        for expression in [*self._made.values(), *filter(None, [self._where])]:
+        expressions = [*self._made.values(), *filter(None, [self._where])]
+        self._constants = _constants(source, *expressions)
+        for expression in expressions:
             for leaf in expression.leaves:
                 self._leaves[leaf] = self._read(source, leaf)
         numbers = [key for key in self._leaves.values() if isinstance(key, str)]
@@ -225,7 +252,10 @@ class _Asked:
     def made(self, chunk: Chunk) -> Chunk:
         """Make the chunk of the view."""
         rows = len(next(iter(chunk.values())))
-        leaves = {leaf: self._values(leaf, key, chunk) for leaf, key in self._leaves.items()}
+        read: dict[Leaf | Constant, Any] = {
+            leaf: self._values(leaf, key, chunk) for leaf, key in self._leaves.items()
+        }
+        leaves: Columns = {**read, **self._constants}
         chosen = None if self._where is None else self._where.holds(leaves, rows)
         places = None if chosen is None else np.flatnonzero(chosen)
         left = rows if places is None else len(places)

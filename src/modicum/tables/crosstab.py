@@ -35,6 +35,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.run import Before, row_costs, run
 from modicum.runtime.steps import Reads, Steps, draw
 from modicum.sources import base, groups, persons
+from modicum.sources.keys import labels_of
 from modicum.sources.reader import RemoteSource, read_as
 from modicum.sources.view import View
 from modicum.statistics.persons import find_groups
@@ -261,7 +262,8 @@ def crosstab(
     """
     by = checked_columns(columns)
     kept = checked_margins(by, margins)
-    kinds = groups.check_groups(guard.source, guard.unit, by, max_groups)
+    groups.check_groups(guard.source, guard.unit, by, max_groups)
+    types = [guard.source.label_type(name) for name in by]
     if (keys is None) == (key_budget is None):
         raise InvalidArgument(
             "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
@@ -272,7 +274,7 @@ def crosstab(
     joined = guard.viewing(View(None, (), by)) if len(by) > 1 else guard
     selection: tuple[release.TranscriptEntry, ...] = ()
     if keys is not None:
-        chosen = group_by.checked_keys(keys, by, kinds)
+        chosen = group_by.checked_keys(keys, by, types)
         layout = _layout(by, chosen, kept)
     else:
         both = accountant.total([group_by.key_event(key_budget), query.event], guard.kind)
@@ -280,7 +282,7 @@ def crosstab(
             guard.accountant.pending(both, "", None)  # it has to hold both
         chosen, selection = _drawn(guard, by, key_budget, max_groups)
         layout = _layout(by, chosen, kept)
-    return _answered(joined, layout, selection, query, max_groups, ranked=ranked)
+    return _answered(joined, layout, types, selection, query, max_groups, ranked=ranked)
 
 
 def checked_columns(columns: Sequence[str]) -> Names:
@@ -371,6 +373,7 @@ def _drawn(
 def _answered(
     guard: Guard,
     layout: Layout,
+    types: Sequence[str],
     selection: tuple[release.TranscriptEntry, ...],
     query: Query[Any],
     max_groups: int | None,
@@ -381,6 +384,7 @@ def _answered(
     by = ", ".join(layout.by)
     counted = only_counted(guard.source, guard.unit, query)
     keys = [key[0] if len(layout.by) == 1 else key for key in layout.keys]
+    labels = labels_of(types, keys)
     unit, find = guard.unit, guard.unit.whole and max_groups is None and len(keys) > 1
     if unit.combine is not None:
         unit = unit.in_groups(max(1, min(max_groups or 1, len(keys))))
@@ -401,7 +405,7 @@ def _answered(
             return done
         charge, before, left = pending.charge, None, Fraction(1)
         if find:  # [people.13]
-            before = _groups_found(guard, query, unit, by, keys, steps_for, charge)
+            before = _groups_found(guard, query, unit, by, labels, steps_for, charge)
             unit, charge, left = unit.in_groups(before.found), group_answers.nothing, before.left
         of_table: Query[Crosstab] = Query(
             query.statistic,
@@ -415,7 +419,7 @@ def _answered(
         )
         columns = [read_as(guard.source, query.column, query.lattice)]
         reader = CellReader(
-            groups.reader_of_groups(guard.source, unit, by, keys, columns), len(keys)
+            groups.reader_of_groups(guard.source, unit, by, labels, columns), len(keys)
         )
         # A person's records in several cells are the table's own concern [crosstab.2].
         alone = replace(unit, groups=1)
@@ -433,7 +437,7 @@ def _groups_found(
     query: Query[Any],
     unit: Unit,
     by: str,
-    keys: Sequence[Hashable],
+    labels: Sequence[Hashable],
     steps_for: Callable[[int], Callable[[Event], Steps[TableEstimate]]],
     charge: Callable[[], None],
 ) -> Before:
@@ -446,5 +450,5 @@ def _groups_found(
         next(steps)
         steps.close()
 
-    steps = find_groups(query.allowance, len(keys), fits)
-    return group_answers.found_groups(guard, steps, query.allowance, unit, by, keys, charge)
+    steps = find_groups(query.allowance, len(labels), fits)
+    return group_answers.found_groups(guard, steps, query.allowance, unit, by, labels, charge)
