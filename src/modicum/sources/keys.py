@@ -84,8 +84,9 @@ def label_of(declared: str, key: Any, column: str) -> Any:
         return _label_of(declared, key)
     except _NoSuchLabel as why:
         advice = f"; {why}" * bool(str(why))
+    name = _KINDS[str(label_kind(declared))][1]
     raise InvalidArgument(
-        f"the column {column!r} holds {_KINDS[str(label_kind(declared))][1]}, so no row has the key {as_given(key)}: it is "
+        f"the column {column!r} holds {name}, so no row has the key {as_given(key)}: it is "
         f"declared as {declared}{advice}"
     )
 
