@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 from fractions import Fraction
 from numbers import Real
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
@@ -51,8 +51,11 @@ def read_key(key: Any) -> Any:
         return key.item() if np.datetime_data(key.dtype)[0] in "YMWD" else moment.item()
     if isinstance(key, np.generic):
         key = key.item()
-    if isinstance(key, UUID | bytes):
-        return str(key) if isinstance(key, UUID) else text_of_bytes(key)
+    if isinstance(key, bytes):
+        return text_of_bytes(key)
+    identifiers = sys.modules.get("uuid")  # whoever has one has imported it
+    if identifiers is not None and isinstance(key, identifiers.UUID):
+        return str(key)
     if isinstance(key, datetime):
         if getattr(key, "nanosecond", 0):  # of pandas
             raise InvalidArgument(f"{as_given(str(key))} can be no label: {_FINEST}")
