@@ -13,9 +13,10 @@ from scipy import stats
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.exponential import CELLS, Exponential, OctavePrior, Runs
-from modicum.mechanisms.scores import RankScore, TopScore
+from modicum.mechanisms.scores import RankScore, ReachScore, TopCellScore, TopScore
 
 ONE = Fraction(1)
+EPSILONS = [ONE, Fraction(90), Fraction(4000), Fraction(10**6)]
 DATA = st.lists(st.integers(-20, 20), max_size=7)
 PRIORS = st.builds(
     OctavePrior,
@@ -67,11 +68,41 @@ def test_the_density_of_a_quantile_is_the_definition(data, prior, q) -> None:
         assert mechanism.log_density(t) == pytest.approx(each, abs=0.03)
 
 
-@given(DATA, PRIORS, st.integers(-20, 20))
-def test_one_record_moves_the_loss_by_nothing_or_one(data, prior, x) -> None:
-    one, other = top(data, prior), top([*data, x], prior)
+@given(DATA, PRIORS, st.integers(-20, 20), st.sampled_from(EPSILONS))
+def test_one_record_moves_the_loss_by_nothing_or_one(data, prior, x, epsilon) -> None:
+    one, other = top(data, prior, epsilon), top([*data, x], prior, epsilon)
     ratios = [one.log_density(t) - other.log_density(t) for t in range(-20, 42)]
-    assert max(ratios) - min(ratios) <= 1 + 1e-9
+    assert max(ratios) - min(ratios) <= float(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("power", [1, 8])
+def test_a_prior_weighs_the_same_at_every_epsilon(epsilon, power) -> None:
+    """Where no record decides; in whole units of a large ε it would be rounded to nothing."""
+    one, three = OctavePrior(0, Fraction(power)), [3]
+    score = RankScore(np.array(three), 0, 1, -20, 40, Fraction(1, 2), 0, 9, None, one)
+    for mechanism in (top(three, one, epsilon), Exponential(score, epsilon)):
+        start = 4 if mechanism.name == "TopLaw" else -20
+        found = [mechanism.log_density(t) for t in range(start, start + 17)]
+        wanted = [log_weight(one, t) for t in range(start, start + 17)]
+        assert np.diff(found) == pytest.approx(np.diff(wanted), rel=0.03, abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_costs_of_places_are_the_same_at_every_epsilon(epsilon) -> None:
+    tilts = Fraction(1, 2), Fraction(1, 10)
+    cells = Exponential(TopCellScore((7, 0, 0, 0, 0, 0), tilts, 3), epsilon)
+    found = [cells.log_density(k) for k in range(6)]
+    assert np.diff(found[1:]) == pytest.approx([-0.5, -0.5, -0.1, -0.1], rel=0.03)
+    places = Exponential(ReachScore((5, 5, 5, 5), 5, Fraction(2), 1 << 10), epsilon)
+    assert np.diff([places.log_density(k) for k in range(4)]) == pytest.approx([2.0] * 3, rel=0.03)
+
+
+def test_a_loss_too_large_for_fine_units_is_cut() -> None:
+    score = TopCellScore((1 << 44, 5, 0), (Fraction(1), Fraction(1)), 2)
+    law = Exponential(score, Fraction(10**7))
+    assert law.log_density(2) == pytest.approx(0, abs=1e-9)
+    assert law.sample(SeededEntropy("cut")) == 2
 
 
 @given(PRIORS, st.lists(st.integers(-19, 39), unique=True, max_size=5))

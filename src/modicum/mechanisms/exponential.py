@@ -30,19 +30,48 @@ Integers = NDArray[np.int64]
 class Runs:
     """Consecutive stretches of an integer interval: first integer, length, loss of each.
 
-    With ``weights``, every stretch is one integer, and its weight is not its length.
+    With ``weights``, every stretch is one integer, and its weight is not its length. The losses are
+    in 1/``fine`` of the score's unit.
     """
 
     starts: Integers
     lengths: Integers
     losses: Integers
     weights: Integers | None = None
+    fine: int = 1
 
     @classmethod
     def of_candidates(cls, losses: Integers, weights: Integers | None = None) -> Runs:
         """Number candidates 0, 1, ...; without weights they are alike."""
         ones = np.ones(len(losses), dtype=np.int64)
         return cls(np.arange(len(losses)), ones, losses, ones if weights is None else weights)
+
+    def finer(self, rate: Fraction) -> Runs:
+        """The same losses in units that are fine enough for a prior, where one weighs ``rate``.
+
+        Of a large ε a unit weighs so much that a prior in whole units would be rounded to nothing.
+        The units depend on the rate alone, and a loss too large for them is cut: neither makes one
+        record count for more. What is cut weighs e^-(2^51) at most.
+        """
+        fine = fine_enough(rate)
+        if fine == 1:
+            return self
+        return replace(self, losses=np.minimum(self.losses, _MOST // fine) * fine, fine=fine)
+
+
+_FINE_RATE = Fraction(1, 256)  # of a unit; an eighth of an octave, the least prior, has 22 of them
+_MOST = 1 << 61  # loss, so that a prior can be added in int64
+
+
+def fine_enough(rate: Fraction) -> int:
+    """Parts of a unit of loss, a power of two, of which each weighs 1/256 at most.
+
+    Examples
+    --------
+    >>> fine_enough(Fraction(1, 1024)), fine_enough(Fraction(3, 4)), fine_enough(Fraction(10**6))
+    (1, 256, 268435456)
+    """
+    return 1 << max(0, math.ceil(rate / _FINE_RATE) - 1).bit_length()
 
 
 def runs_between(
@@ -146,8 +175,8 @@ class Exponential(base.Mechanism[int], Generic[S]):
 
     def sample(self, entropy: Entropy) -> int:
         """Choose a stretch by its exact weight, then an integer of it uniformly."""
-        rate = self.rate
-        runs = self.score.runs(rate)
+        runs = self.runs()
+        rate = self.rate / runs.fine
         excess = runs.losses - runs.losses.min()
         if runs.weights is not None:
             return int(runs.starts[draw_level(runs.weights, excess, rate, entropy)])
@@ -161,7 +190,7 @@ class Exponential(base.Mechanism[int], Generic[S]):
         runs, wanted = self.runs(), np.array(outcomes)
         weights = runs.lengths if runs.weights is None else runs.weights
         # Subtracting integers first keeps the exponents of the heavy stretches exact.
-        logs = (runs.losses.min() - runs.losses) * float(self.rate)
+        logs = (runs.losses.min() - runs.losses) * float(self.rate / runs.fine)
         masses = np.log(weights.astype(np.float64)) + logs
         if runs.weights is not None:
             logs = masses
@@ -237,6 +266,11 @@ class OctavePrior:
         """Loss of one cell, in units that weigh ``rate`` each."""
         return round(self.power * _LN2 / (1 << CELLS.bits) / rate)
 
+    def weighed(self, runs: Runs, rate: Fraction) -> Runs:
+        """Add the prior to losses of which a unit weighs ``rate``."""
+        runs = runs.finer(rate)
+        return self.added(runs, self.cost(rate / runs.fine))
+
     def added(self, runs: Runs, cost: int) -> Runs:
         """Cut stretches at the cells, and add ``cost`` for each cell."""
         first, end = int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
@@ -251,7 +285,7 @@ class OctavePrior:
         # All of a stretch is in one cell now.
         numbers = CELLS.numbers(np.abs(starts - self.centre))
         numbers += self.atom * (numbers > 0)
-        return Runs(starts, lengths, runs.losses[place] + cost * numbers)
+        return Runs(starts, lengths, runs.losses[place] + cost * numbers, fine=runs.fine)
 
     def log_beyond(self, distance: int, candidates: tuple[int, int], rate: Fraction) -> float:
         """Logarithm of the weight of all candidates at least so far above the centre.
@@ -261,10 +295,10 @@ class OctavePrior:
         """
         first, last = candidates
         length = np.array([last + 1 - first])
-        runs = self.added(Runs(np.array([first]), length, np.zeros(1, np.int64)), self.cost(rate))
+        runs = self.weighed(Runs(np.array([first]), length, np.zeros(1, np.int64)), rate)
         starts = np.maximum(runs.starts, self.centre + distance)
         lengths = np.maximum(runs.starts + runs.lengths - starts, 0)
-        weights = np.exp(-float(rate) * runs.losses.astype(np.float64))
+        weights = np.exp(-float(rate / runs.fine) * runs.losses.astype(np.float64))
         return math.log(max(math.fsum((lengths * weights).tolist()), 1e-300))
 
     def log_cost(self, width: int) -> float:

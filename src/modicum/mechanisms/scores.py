@@ -87,7 +87,7 @@ class RankScore(ScoreFunction):
                 losses = np.append(losses, 0)
             losses[-1] = self.edge * unit
         runs = Runs(starts, lengths, losses * self._fineness)
-        return runs if self.prior is None else self.prior.added(runs, self.prior.cost(rate))
+        return runs if self.prior is None else self.prior.weighed(runs, rate)
 
     def rank_bound(self, epsilon: Fraction, alpha: float, beyond: int) -> float:
         """Loss that is exceeded with a probability of at most ``alpha``, if n > 0 and |T| fits.
@@ -125,7 +125,7 @@ class TopScore(ScoreFunction):
     def runs(self, rate: Fraction) -> Runs:
         starts, lengths, below, equal = runs_between(self.values, self.first, self.last)
         above = len(self.values) - below - equal
-        return self.prior.added(Runs(starts, lengths, above * _FINE), self.prior.cost(rate))
+        return self.prior.weighed(Runs(starts, lengths, above * _FINE), rate)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,8 +255,9 @@ class ReachScore(ScoreFunction):
         most = np.array(self.within, dtype=np.int64)
         least = np.append(0, most[:-1])
         losses = np.maximum(np.maximum(least - self.target, self.target - most), 0)
+        runs = Runs.of_candidates(losses * self.unit).finer(rate)
         short = np.arange(len(most))[::-1]
-        return Runs.of_candidates(losses * self.unit + round(self.tilt / rate) * short)
+        return replace(runs, losses=runs.losses + round(self.tilt * runs.fine / rate) * short)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,9 +303,10 @@ class TopCellScore(ScoreFunction):
 
     def runs(self, rate: Fraction) -> Runs:
         places = np.arange(len(self.beyond))
-        near, far = (round(tilt / rate) for tilt in self.tilts)
+        runs = Runs.of_candidates(np.array(self.beyond) * _FINE).finer(rate)
+        near, far = (round(tilt * runs.fine / rate) for tilt in self.tilts)
         costs = near * np.minimum(places, self.near) + far * np.maximum(places - self.near, 0)
-        return Runs.of_candidates(np.array(self.beyond) * _FINE + costs)
+        return replace(runs, losses=runs.losses + costs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -386,7 +386,8 @@ def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted
 def combined(first: Counted, second: Counted) -> Counted:
     """Mean of two counts weighted by their inverse variances, at least 1."""
     spread = [sum(term.variance for term in c.noise) for c in (first, second)]
-    weight = Fraction(round(1024 * spread[1] / (spread[0] + spread[1])), 1024)
+    total = sum(spread) or 1.0  # of neither, at an ε of thousands: both are right
+    weight = Fraction(round(1024 * spread[1] / total), 1024)
     noise = tuple(
         NoisyTerm(term.noise, term.factor * float(share))
         for counted, share in ((first, weight), (second, 1 - weight))

@@ -553,7 +553,8 @@ def rank_error(run: Any) -> float:
     score = mechanism.score
     truth = middle(score.values, score.below, score.q * score.count)
     runs = mechanism.runs()
-    weights = runs.lengths * np.exp(-float(mechanism.rate) * (runs.losses - runs.losses.min()))
+    rate = float(mechanism.rate / runs.fine)
+    weights = runs.lengths * np.exp(-rate * (runs.losses - runs.losses.min()))
     # A stretch is uniform on its integers; one that holds the truth is cut there.
     left = np.maximum(truth - runs.starts, 0).astype(np.float64)
     right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)

@@ -158,6 +158,8 @@ class Refined:
         for place, part in enumerate(_NEAR_AND_FAR, 1):
             slack = noise_quantile(self.products.norm, part * chance) * self.deviation
             most = max(sum(self.long[place:]), 0) + slack
+            if not most:  # next to no noise, and none beyond: as light as any tail
+                return _INDEX
             share = most / max(sum(self.long[place - 1 :]) - slack, most)
             indexes.append(-2 * math.log(share, _FURTHER) - _LIGHTER)
         index = max(indexes)

@@ -132,7 +132,7 @@ def shares(layout: Layout, noise_variances: Callable[[int, int], float]) -> tupl
 
     def variance(margin: int, part: int) -> float:
         if (margin, part) not in known:
-            known[margin, part] = noise_variances(margin, part) if part else math.inf
+            known[margin, part] = _at_least(noise_variances(margin, part)) if part else math.inf
         return known[margin, part]
 
     def loss(parts: Sequence[int]) -> float:
@@ -148,6 +148,11 @@ def shares(layout: Layout, noise_variances: Callable[[int, int], float]) -> tupl
         starts[-1][0] = PARTS - sum(starts[-1])
     best = min((_moved(start, loss) for start in starts), key=loss, default=alone)
     return best if loss(best) < _WORTH * loss(alone) else alone
+
+
+def _at_least(variance: float) -> float:
+    """A variance that may be divided by: that of noise at an ε of hundreds is 0 in floats."""
+    return max(variance, 1e-300)
 
 
 def _moved(start: Sequence[int], loss: Callable[[Sequence[int]], float]) -> tuple[int, ...]:
@@ -191,12 +196,12 @@ class LeastSquares:
         ]
         sizes = [int(places.max(initial=-1)) + 1 for places in self._of]
         self._starts = np.cumsum([0, *sizes])
-        self._variance = max(cells.variance, 1e-300)
+        self._variance = _at_least(cells.variance)
         self._parts = np.array([
             places + start for places, start in zip(self._of, self._starts, strict=False)
         ]).reshape(len(self._of), len(layout.keys))  # the sums of each cell  # fmt: skip
         variances = [
-            np.full(size, max(noise.variance, 1e-300))
+            np.full(size, _at_least(noise.variance))
             for size, noise in zip(sizes, self._noises, strict=True)
         ]
         self._d = np.concatenate([np.empty(0), *variances])
