@@ -145,6 +145,79 @@ def test_a_number_of_a_group_that_was_edited_is_refused() -> None:
         mo.GroupedRelease.from_json(json.dumps(record))
 
 
+@pytest.mark.parametrize("change", [{"value": 1.0}, {"unit": "a person"}, {"private": False}])
+def test_what_groups_say_alike_and_was_edited_is_refused(change) -> None:
+    record = json.loads(released("groups").to_json())
+    for alike in (record["alike"] | change, {}):
+        with pytest.raises(mo.InvalidArgument, match="was edited"):
+            mo.GroupedRelease.from_json(json.dumps(record | {"alike": alike}))
+
+
+def pooled(groups: int) -> mo.GroupedRelease:
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(
+        {"g": np.arange(10 * groups) % groups, "x": rng.lognormal(3, 1, 10 * groups)}
+    )
+    curator = mo.Curator(table, budget=mo.pure(1), entropy=SeededEntropy(1))
+    return curator.group_by("g", keys=range(groups)).mean("x", epsilon=1)
+
+
+def test_what_groups_share_is_written_once() -> None:
+    """So that a group takes as much of it, however many there are."""
+    sizes = [len(pooled(groups).to_json()) / groups for groups in (300, 900)]
+    assert sizes[1] < sizes[0] < 6000
+    release = pooled(300)
+    text = release.to_json()
+    record = json.loads(text)
+    CHECK.validate(record)
+    whole = record["groups"][7]["release"]
+    assert not whole.keys() & record["alike"].keys()
+    one = json.loads(release[7].to_json())
+    assert {**record["alike"], **whole} == {
+        name: of for name, of in one.items() if name not in {"transcript", "stored"}
+    }
+    again = mo.GroupedRelease.from_json(text)
+    assert again == release
+    assert again.to_json() == text
+    assert again[7].transcript[0] is again[8].transcript[0]
+    assert text.count("all groups: records between the bounds") == 1
+
+
+@pytest.mark.parametrize("part", [-1, 99, True, "0", None, [], {"part": 0}])
+def test_a_part_that_is_not_there_is_refused(part) -> None:
+    record = json.loads(released("groups").to_json())
+    record["stored"]["value"]["GroupedRelease"]["unit"] = {"part": part}
+    with pytest.raises(mo.InvalidArgument):
+        mo.GroupedRelease.from_json(json.dumps(record))
+
+
+def test_a_part_holds_earlier_ones_only() -> None:
+    record = json.loads(released("groups").to_json())
+    parts = record["stored"]["parts"]
+    for place in (0, len(parts) - 1):
+        damaged = json.loads(json.dumps(record))
+        damaged["stored"]["parts"][0] = {"tuple": [{"part": place}]}
+        with pytest.raises(mo.InvalidArgument):
+            mo.GroupedRelease.from_json(json.dumps(damaged))
+
+
+def test_groups_that_an_earlier_version_wrote_are_read() -> None:
+    """With whole releases in each group, and everything in each of what is stored."""
+    written = json.loads((Path(__file__).parent / "grouped_before_parts.json").read_text("utf-8"))
+    assert len(written) == 3
+    for text in written:
+        said = json.loads(text)
+        assert said["schema"] == "modicum.grouped/2"
+        release = Publishable.from_json(text)
+        for group, each in zip(said["groups"], release.values(), strict=True):
+            assert set(each.facts()) == set(group["release"])
+            assert len(each.transcript) == len(group["release"]["transcript"])
+        check(release)
+        said["groups"][-1]["release"]["code"] = "clipped"
+        with pytest.raises(mo.InvalidArgument, match="was edited"):
+            Publishable.from_json(json.dumps(said))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -109,6 +109,7 @@ def damaged() -> list[str]:
     record = json.loads(text)
     return [
         "", "[]", "{}", text[:-1],
+        json.dumps(record | {"schema": "modicum.stored/4"}),
         json.dumps(record | {"schema": "modicum.stored/3"}),
         json.dumps(record | {"value": {"fraction": "1/0"}}),
         json.dumps(record | {"value": {"os.system": "ls"}}),

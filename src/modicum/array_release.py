@@ -367,8 +367,8 @@ class ArrayRelease(release.Record):
             lines.append(f"  intervals      {self.error_model.condition}")
         return "\n".join([*lines, *self._terms()])
 
-    def facts(self) -> dict[str, object]:
-        """Return what :meth:`to_json` says (``schema: modicum.array/2``).
+    def said(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says besides the draws (``schema: modicum.array/2``).
 
         ``values``, ``lower`` and ``upper`` are nested lists of one shape; ``axes`` is a list of
         objects, each from the name of a column to its labels. Where the summary shows the part of
@@ -392,7 +392,7 @@ class ArrayRelease(release.Record):
         if self.population:
             below, above = self.confidence_interval()
             answer |= {"confidence_lower": below.tolist(), "confidence_upper": above.tolist()}
-        return self._facts("modicum.array/2", answer)
+        return self._said("modicum.array/2", answer)
 
     def terms(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False

@@ -6,14 +6,13 @@ nobody says it [people.13].
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
 
-from modicum import charging, errors, release
+from modicum import charging, collector, errors, release
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.guard import Guard
@@ -175,14 +174,7 @@ class _Answers:
     def answer(self, queries: Mapping[str, Query[Any]]) -> Releases[Any]:
         """Charge for queries once, and answer them for all groups."""
         queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
-        # The cyclic garbage collector rests: what is made for many groups is kept, and holds no
-        # cycles, and it would go through all of it again and again, for half of the time.
-        collects = gc.isenabled()
-        try:
-            gc.disable()
-            answers = self._answers(queries)
-        finally:  # as its first step, so that no interrupt comes before it
-            (gc.enable if collects else gc.disable)()
+        answers = collector.at_rest(lambda: self._answers(queries))
         return Releases(answers, charging.cost_of(queries.values(), self.guard.kind))
 
     def _answers(self, queries: Mapping[str, Query[Any]]) -> Mapping[str, Any]:

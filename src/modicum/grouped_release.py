@@ -32,6 +32,10 @@ from modicum.release import (
 _SHOWN = 30  # lines of the summary
 _NAMED = 8  # keys in a note
 _NOTES = 4
+_EACH = frozenset(  # of a release: what stands in each group, even if all say it alike
+    {"value", "interval", "confidence_interval", "axes", "values", "lower", "upper", "noise"}
+    | {"confidence_lower", "confidence_upper", "status", "code", "usable", "error_model"}
+)
 R = TypeVar("R", bound=Release | ArrayRelease)
 
 
@@ -250,22 +254,29 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         return Explanation.of_parts(self, said, parts, headed=True)
 
     def facts(self) -> dict[str, object]:
-        """Return what :meth:`to_json` says (``schema: modicum.grouped/2``).
+        """Return what :meth:`to_json` says (``schema: modicum.grouped/3``).
 
-        ``groups`` is a list, in order, of objects with ``key`` and ``release``; ``usable`` is
-        whether the answer of any can be used.
+        ``groups`` is a list, in order, of objects with ``key`` and ``release``; what all releases
+        say alike of their circumstances is in ``alike``, and not in each, and their draws are in
+        ``stored`` alone. ``usable`` is whether the answer of any can be used.
         """
+        each = [release.said() for release in self.releases.values()]
+        alike = _alike(each)
         return {
-            "schema": "modicum.grouped/2",
+            "schema": "modicum.grouped/3",
             "statistic": self.statistic,
             "column": self.column,
             "by": plain(self.by),
             "cost": str(self.event),
             "keys": "given" if self.selection is None else str(self.selection.event),
             "usable": self.usable,
+            "alike": alike,
             "groups": [
-                {"key": plain(key), "release": release.facts()}
-                for key, release in self.releases.items()
+                {
+                    "key": plain(key),
+                    "release": {name: of for name, of in said.items() if name not in alike},
+                }
+                for key, said in zip(self.releases, each, strict=True)
             ],
         }
 
@@ -451,6 +462,16 @@ class GroupedArrayRelease(Groups[ArrayRelease]):
             ordered = (columns[name] for name in (*names, "value", "lower", "upper"))
             rows += [(key, *row, each.usable) for row in zip(*ordered, strict=True)]
         return names, rows
+
+
+def _alike(each: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What all say alike, besides the answer."""
+    first = each[0] if each else {}
+    return {
+        name: of
+        for name, of in first.items()
+        if name not in _EACH and all(name in said and said[name] == of for said in each)
+    }
 
 
 def _key(key: Any) -> str:

@@ -31,7 +31,7 @@ from modicum.status import USABLE, Code, Status, judged, step_words
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 _INTERNAL = frozenset(  # of records: names that users of a notebook do not need
     {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
-    | {"population", "private", "ranged", "step_words", "transcript", "version", "view"}
+    | {"population", "private", "ranged", "said", "step_words", "transcript", "version", "view"}
 )
 
 
@@ -365,7 +365,26 @@ class Record(Publishable):
         """What was released, in a few words."""
         return f"{self.statistic} of {self._of()}"
 
-    def _facts(self, schema: str, answer: Mapping[str, object]) -> dict[str, object]:
+    @abstractmethod
+    def said(self) -> dict[str, object]:
+        """Return what :meth:`facts` says besides the draws."""
+
+    def facts(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says: what :meth:`said` is of, and the transcript."""
+        draws = [
+            {
+                "label": entry.label,
+                "mechanism": entry.mechanism,
+                "parameters": dict(entry.parameters),
+                "outcome": plain(entry.outcome),
+                "words": entry.words,
+                **_event_fields(entry.event),
+            }
+            for entry in self.transcript
+        ]
+        return {**self.said(), "transcript": draws}
+
+    def _said(self, schema: str, answer: Mapping[str, object]) -> dict[str, object]:
         """Return the record with its answer, the interval at 95 % included, as JSON types."""
         tail = confidence.chosen_index(self.error_model, 0.95)
         return {
@@ -379,17 +398,6 @@ class Record(Publishable):
             "interval_assumption": self.error_model.assumption(tail),
             **self._circumstances(),
             "error_model": self.error_model.to_dict(),
-            "transcript": [
-                {
-                    "label": entry.label,
-                    "mechanism": entry.mechanism,
-                    "parameters": dict(entry.parameters),
-                    "outcome": plain(entry.outcome),
-                    "words": entry.words,
-                    **_event_fields(entry.event),
-                }
-                for entry in self.transcript
-            ],
         }
 
 
@@ -565,12 +573,12 @@ class Release(Record):
             functools.partial(native.native_table, engine=self.engine),
         )
 
-    def facts(self) -> dict[str, object]:
-        """Return what :meth:`to_json` says (``schema: modicum.release/2``)."""
+    def said(self) -> dict[str, object]:
+        """Return what :meth:`to_json` says besides the draws (``schema: modicum.release/2``)."""
         answer: dict[str, object] = {"value": self.value, "interval": list(self.interval())}
         if self.population:
             answer["confidence_interval"] = list(self.confidence_interval())
-        return self._facts("modicum.release/2", answer)
+        return self._said("modicum.release/2", answer)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
         """Write the answer, its interval and its terms: what ``print(release)`` shows.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,12 +19,13 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, TypeVar
 
+from modicum import collector
 from modicum.array_release import ArrayRelease, Axis
 from modicum.counts_file import CountsFile
 from modicum.errors import InvalidArgument, LedgerCorrupt, a_kind
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.grouped_release import GroupedArrayRelease, GroupedRelease, Groups
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
@@ -34,6 +35,8 @@ from modicum.releases import Releases
 from modicum.version import VERSION
 
 SCHEMA = "modicum.stored/2"
+_WITH_PARTS = "modicum.stored/3"
+"""The same, where what the releases of groups share is written once, see :class:`_Writer`."""
 R = TypeVar("R", bound=Publishable)
 
 # Names in what the first schema wrote, and what they are now.
@@ -58,6 +61,7 @@ _RENAMED_SINCE: Mapping[Any, str] = {
     "OwnVectorErrorModel": "VectorStatisticErrorModel",
 }
 
+_GROUPED, _GROUPED_BEFORE = "modicum.grouped/3", "modicum.grouped/2"
 _ENDS = {"lower", "upper"}
 _ASKED = ("statistic", "column", "columns", "by", "method", "unit", "within", "view")
 _ANSWERED = ("value", "values", "axes", "tables", "groups", "keys", "numbers", "labels", "answers")
@@ -96,21 +100,17 @@ def _records() -> Mapping[str, type]:
     return {each.__name__: each for each in (*_OURS, *models, *tables, description)}
 
 
-_FORMS: tuple[tuple[type, str, Callable[[Any], object], Callable[[Any], object]], ...] = (
+_TEXTS: tuple[tuple[type, str, Callable[[Any], str], Callable[[str], object]], ...] = (
     (Fraction, "fraction", str, Fraction),
     (Decimal, "decimal", str, Decimal),
     (datetime, "moment", datetime.isoformat, datetime.fromisoformat),
     (date, "date", date.isoformat, date.fromisoformat),
     (float, "float", lambda value: repr(float(value)), float),
-    (tuple, "tuple", lambda value: [*map(_plain, value)], lambda value: tuple(map(_value, value))),
-    (
-        Mapping,
-        "map",
-        lambda value: [[_plain(k), _plain(v)] for k, v in value.items()],
-        lambda value: {_value(k): _value(v) for k, v in value},
-    ),
 )
-_READERS = {tag: read for _, tag, _, read in _FORMS}
+"""Values that are written as text, and what reads them."""
+
+_READ_AS = {tag: read for _, tag, _, read in _TEXTS}
+_PART = "part"
 
 
 def to_text(value: object) -> str:
@@ -125,17 +125,7 @@ def to_text(value: object) -> str:
     >>> from_text(to_text({"answer": release})) == {"answer": release}
     True
     """
-    return json.dumps(
-        stored(value),
-        ensure_ascii=True,  # a key may hold half of a surrogate pair, which no encoding writes
-        allow_nan=False,
-        separators=(",", ":"),
-    )
-
-
-def stored(value: object) -> dict[str, object]:
-    """What :func:`to_text` writes, as JSON types."""
-    return {"schema": SCHEMA, "version": VERSION, "value": _plain(value)}
+    return _Writer().text(value)
 
 
 def of_json(text: object, kind: type[R]) -> R:
@@ -144,9 +134,7 @@ def of_json(text: object, kind: type[R]) -> R:
     InvalidArgument for anything else, or if the text does not say what the stored record says.
     """
     try:
-        said = json.loads(text)  # type: ignore[arg-type]
-        record = _read(said["stored"])
-        agrees = isinstance(record, Publishable) and _agrees(said, record.facts())
+        record, agrees = collector.at_rest(lambda: _read_and_compared(text))
     except LedgerCorrupt as error:
         raise InvalidArgument(str(error)) from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
@@ -164,6 +152,12 @@ def of_json(text: object, kind: type[R]) -> R:
     return record
 
 
+def _read_and_compared(text: Any) -> tuple[Any, bool]:
+    said = json.loads(text)
+    record = _read(said["stored"])
+    return record, isinstance(record, Publishable) and _agrees(said, record.facts())
+
+
 def _names_file(text: object) -> bool:
     short = isinstance(text, str) and "{" not in text and "\n" not in text
     return isinstance(text, PurePath) or (short and str(text).casefold().endswith(".json"))
@@ -177,6 +171,10 @@ def _agrees(said: Any, facts: Any) -> bool:
     if isinstance(facts, Mapping):
         if not isinstance(said, Mapping):
             return False
+        if facts.get("schema") == _GROUPED:
+            if not said.get("alike", {}).keys() <= facts["alike"].keys():
+                return False
+            said, facts = _whole(said), _whole(facts)
         names = facts.keys() | said.keys()
         names = names & _COMPARED if "schema" in facts else names - _ENDS
         return all(
@@ -192,6 +190,16 @@ def _agrees(said: Any, facts: Any) -> bool:
     return same
 
 
+def _whole(grouped: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of groups, with what their releases say alike in each, as it once was."""
+    schema = _GROUPED if grouped["schema"] == _GROUPED_BEFORE else grouped["schema"]
+    groups = [
+        {**each, "release": {**grouped.get("alike", {}), **each["release"]}}
+        for each in grouped["groups"]
+    ]
+    return {**grouped, "schema": schema, "groups": groups}
+
+
 def from_text(text: str) -> Any:
     """Read what :func:`to_text` wrote; anything else is LedgerCorrupt."""
     try:
@@ -203,47 +211,180 @@ def from_text(text: str) -> Any:
 
 def _read(record: Any) -> Any:
     try:
-        if record["schema"] == _FIRST_SCHEMA:
-            return _value(_renamed(record["value"]))
-        if record["schema"] == SCHEMA:
-            return _value(record["value"])
-        wrote = f"in the form {record['schema']!r}"
-    except (ValueError, TypeError, KeyError, ArithmeticError):
+        schema, parts = record["schema"], list[Any]()
+        if schema == _FIRST_SCHEMA:
+            return _value(_renamed(record["value"]), parts)
+        if schema == _WITH_PARTS:
+            for each in record["parts"]:  # in order: none holds itself, or one that follows
+                parts.append(_value(each, parts))
+        if schema in {SCHEMA, _WITH_PARTS}:
+            return _value(record["value"], parts)
+        wrote = f"in the form {schema!r}"
+    except (ValueError, TypeError, KeyError, IndexError, ArithmeticError):
         wrote = "by another version, or was damaged"
     raise LedgerCorrupt(f"a stored release was written {wrote}: modicum {VERSION} cannot read it")
 
 
-def _plain(value: Any) -> object:
-    kind: Any = type(value)
-    if value is None or kind in {bool, int, str} or (kind is float and math.isfinite(value)):
-        return value
-    if isinstance(value, tuple) and kind is not tuple:
-        raise TypeError(f"a release holds a {kind.__name__}, which cannot be stored")
-    if kind is list:
-        return [_plain(each) for each in value]
-    name = kind.__name__
-    if _records().get(name) is kind:
-        return {name: {each.name: _plain(getattr(value, each.name)) for each in fields(value)}}
-    for written, tag, write, _ in _FORMS:
-        if isinstance(value, written):
-            return {tag: write(value)}
-    raise TypeError(f"a release holds a {name}, which cannot be stored")
+class _Writer:
+    """Writes values as JSON in which each names its type.
+
+    Records and mappings that several groups hold, as a draw that was made for all of them, are
+    written once: as a part, for which its number stands. They are those that are the same object,
+    and not equal ones, which may differ in a type; what was read back holds the same objects again,
+    and is written as it was.
+    """
+
+    __slots__ = ("_again", "_grouped", "_pieces", "_written")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._grouped = False
+        # Which pieces are a record, by its identity, and where it came again. It is complete after
+        # all that it holds, so that a part names earlier ones only.
+        self._written: dict[int, tuple[int, int]] = {}
+        self._again: dict[int, list[int]] = {}
+
+    def text(self, value: object) -> str:
+        """Write all of it; TypeError for a type that is not listed."""
+        self._write(value)
+        parts = ",".join(self._parts())
+        schema, more = (_WITH_PARTS, f'"parts":[{parts}],') if parts else (SCHEMA, "")
+        head = f'{{"schema":"{schema}","version":"{VERSION}",{more}"value":'
+        return f"{head}{''.join(self._pieces)}}}"
+
+    def _parts(self) -> Iterator[str]:
+        """What came again, in place of which there are numbers from now on."""
+        number, pieces = 0, self._pieces
+        for each, (start, end) in self._written.items():
+            if each in self._again:
+                yield "".join(pieces[start:end])
+                pieces[start:end] = ["", *[""] * (end - start - 1)]
+                for place in (start, *self._again[each]):
+                    pieces[place] = f'{{"{_PART}":{number}}}'
+                number += 1
+
+    def _write(self, value: Any) -> None:
+        kind: Any = type(value)
+        if (written := _LEAVES.get(kind)) is not None:
+            self._pieces.append(written(value))
+        elif kind is tuple:
+            self._list('{"tuple":[', value, "]}")
+        elif kind is list:
+            self._list("[", value, "]")
+        elif _is_record(kind):
+            self._once(value, self._record)
+        elif isinstance(value, Mapping):
+            self._once(value, self._map)
+        else:
+            self._pieces.append(_text_of(value))
+
+    def _list(self, start: str, values: Sequence[Any], end: str) -> None:
+        for each in values:
+            self._pieces.append(start)
+            self._write(each)
+            start = ","
+        self._pieces.append(end if values else start + end)
+
+    def _map(self, value: Mapping[Any, Any]) -> None:
+        start = '{"map":[['
+        for name, each in value.items():
+            self._pieces.append(start)
+            self._write(name)
+            self._pieces.append(",")
+            self._write(each)
+            start = "],["
+        self._pieces.append("]]}" if value else '{"map":[]}')
+
+    def _record(self, value: Any) -> None:
+        grouped = self._grouped
+        self._grouped = grouped or isinstance(value, Groups)
+        for name, before in _names(type(value)):
+            self._pieces.append(before)
+            self._write(getattr(value, name))
+        self._pieces.append("}}")
+        self._grouped = grouped
+
+    def _once(self, value: Any, write: Callable[[Any], None]) -> None:
+        """Write a record or a mapping, or where it came again."""
+        start = len(self._pieces)
+        if id(value) in self._written:
+            self._again.setdefault(id(value), []).append(start)
+            self._pieces.append("")
+            return
+        write(value)
+        if self._grouped:
+            self._written[id(value)] = start, len(self._pieces)
 
 
-def _value(plain: Any) -> Any:
+_quoted = json.encoder.encode_basestring_ascii  # half of a surrogate pair is a key, too
+
+
+def _float_text(value: float) -> str:
+    return repr(value) if math.isfinite(value) else f'{{"float":"{value!r}"}}'
+
+
+_LEAVES: Mapping[type, Callable[[Any], str]] = {
+    type(None): lambda _: "null",
+    bool: lambda value: "true" if value else "false",
+    int: repr,
+    str: _quoted,
+    float: _float_text,
+}
+
+
+def _text_of(value: Any) -> str:
+    if not isinstance(value, tuple):
+        for written, tag, write, _ in _TEXTS:
+            if isinstance(value, written):
+                return f'{{"{tag}":{_quoted(write(value))}}}'
+    raise TypeError(f"a release holds a {type(value).__name__}, which cannot be stored")
+
+
+@functools.cache
+def _is_record(kind: type) -> bool:
+    return _records().get(kind.__name__) is kind
+
+
+@functools.cache
+def _names(kind: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a record, and what is written before each."""
+    names = [each.name for each in fields(kind)]
+    before = (f'{{"{kind.__name__}":{{"{names[0]}":', *(f',"{name}":' for name in names[1:]))
+    return tuple(zip(names, before, strict=True))
+
+
+def _value(plain: Any, parts: Sequence[Any]) -> Any:
+    """Read what was written, given the parts that it may name."""
     if isinstance(plain, list):
-        return [_value(each) for each in plain]
+        return [_value(each, parts) for each in plain]
     if not isinstance(plain, dict):
         return plain
     ((name, content),) = plain.items()
-    if name in _READERS:
-        return _READERS[name](content)
+    if name in _HOLDS:
+        return _HOLDS[name](content, parts)
+    if name in _READ_AS:
+        return _READ_AS[name](content)
     record = _records()[_RENAMED_SINCE.get(name, name)]
     values = {
-        _RENAMED_SINCE.get(field, field): _value(each)
+        _RENAMED_SINCE.get(field, field): _value(each, parts)
         for field, each in _completed(name, content).items()
     }
     return record(**values)
+
+
+def _part(place: object, parts: Sequence[Any]) -> Any:
+    if type(place) is not int or not 0 <= place < len(parts):
+        raise ValueError(f"there are {len(parts)} parts, and none is {place!r}")
+    return parts[place]
+
+
+_HOLDS: Mapping[str, Callable[[Any, Sequence[Any]], object]] = {
+    _PART: _part,
+    "tuple": lambda content, parts: tuple([_value(each, parts) for each in content]),
+    "map": lambda content, parts: {
+        _value(name, parts): _value(each, parts) for name, each in content
+    },
+}
 
 
 def _renamed(plain: Any) -> Any:
@@ -269,9 +410,10 @@ def _completed(name: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
         nothing = {"tuple": [False] * width}, {"tuple": [0] * width}
         state = {"missed": nothing[0], "sure": True, "far": nothing[1], "deviation": 1.0}
         return {**content, "state": {"ColumnState": {**state, "norm": "l1", "rows": 1}}}
-    if name == "QuantilesErrorModel" and content["counted"] is not None:
-        counted = content["counted"]["CellCounts"]
-        if "edges" not in counted:  # cells were of the records on the points and between them
+    if name == "QuantilesErrorModel":
+        counted = (content["counted"] or {}).get("CellCounts")
+        # Cells were of the records on the points and between them.
+        if counted is not None and "edges" not in counted:
             points = sorted(set(content["points"]["tuple"]))
             edges = {"tuple": [edge for point in points for edge in (point, point + 1)]}
             return {**content, "counted": {"CellCounts": {**counted, "edges": edges}}}

@@ -407,7 +407,10 @@ def _record(release: AnyRelease, level: float, tail: Tail) -> dict[str, Any]:
     if isinstance(release, GroupedRelease | GroupedArrayRelease):
         releases: Iterable[Release | ArrayRelease] = release.values()
         for group, each in zip(record["groups"], releases, strict=True):
-            group["release"] |= _interval(each, level, tail)
+            said = _interval(each, level, tail)
+            group["release"] |= said
+            for name in said:
+                record["alike"].pop(name, None)
     elif isinstance(release, ArrayRelease) or (level, tail) != _USUAL:
         record |= _interval(release, level, tail)
     return record

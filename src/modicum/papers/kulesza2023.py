@@ -27,7 +27,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from sys import float_info
 from typing import Any
 
@@ -357,9 +357,7 @@ class BoundedErrorModel(_RangeErrorModel):
     def value(self) -> Fraction:
         if self.home is not None and self._all_at(self.home):
             return self.lattice.inside(self.home)
-        first, last = self.lattice.first, self.lattice.last
-        mean = transformed_value((self.left, self.right), lo=first, hi=last)
-        return self.lattice.inside(mean)
+        return _mean_of(self.lattice, self.left, self.right)
 
     def _all_at(self, home: int) -> bool:
         """Whether noise may explain the sum of x - home.
@@ -412,6 +410,11 @@ class BoundedErrorModel(_RangeErrorModel):
     def to_dict(self) -> dict[str, object]:
         noise = min(self.noise.variance**0.5 * self.lattice.step, float_info.max)
         return {"count": self.count, "noise_sd": noise}
+
+
+@lru_cache(maxsize=1 << 8)  # an interval, and what is said with it, ask for it again
+def _mean_of(lattice: Lattice, left: int, right: int) -> Fraction:
+    return lattice.inside(transformed_value((left, right), lo=lattice.first, hi=lattice.last))
 
 
 def mean_in_range(here: bounds.Setting, home: int | None = None) -> Steps[BoundedErrorModel]:

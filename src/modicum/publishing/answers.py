@@ -15,7 +15,7 @@ from datetime import date
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
-from modicum import errors, status
+from modicum import collector, errors, status
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -239,8 +239,14 @@ class Publishable:
                 f"to_json() returns text, and takes the number of spaces to indent, got "
                 f"{errors.as_given(indent)}: write the text to a file, or publish().to_csv(path)"
             )
-        stored = import_module("modicum.serialise").stored(self)
-        return json.dumps({**self.facts(), "stored": stored}, indent=indent, allow_nan=False)
+        return collector.at_rest(lambda: self._written(indent))
+
+    def _written(self, indent: int | None) -> str:
+        stored: str = import_module("modicum.serialise").to_text(self)
+        if indent is None:
+            return f'{json.dumps(self.facts(), allow_nan=False)[:-1]}, "stored": {stored}}}'
+        record = {**self.facts(), "stored": json.loads(stored)}
+        return json.dumps(record, indent=indent, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
