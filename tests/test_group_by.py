@@ -357,7 +357,7 @@ def test_the_card_the_json_and_the_repr() -> None:
     assert repr(release) == "GroupedRelease(mean of 'wage' by 'firm', 2 groups)"
     assert release._repr_html_().startswith("<div><p style='margin:.2em 0'><strong>mean of wage")
     record = json.loads(release.to_json())
-    assert record["schema"] == "modicum.grouped/2"
+    assert record["schema"] == "modicum.grouped/3"
     assert [group["key"] for group in record["groups"]] == ["a", "never"]
     assert record["groups"][0]["release"]["value"] == release["a"].value
     assert release.explain().count("Every draw, in order") == 2

@@ -298,7 +298,8 @@ class _Writer:
     def _record(self, value: Any) -> None:
         grouped = self._grouped
         self._grouped = grouped or isinstance(value, Groups)
-        for name, before in _names(type(value)):
+        kind: Any = type(value)
+        for name, before in _names(kind):
             self._pieces.append(before)
             self._write(getattr(value, name))
         self._pieces.append("}}")

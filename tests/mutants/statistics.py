@@ -599,9 +599,9 @@ FAULTS = (
     Fault(
         "pooled-clipping",
         "The interval of a mean between bounds of all groups leaves out most of what is clipped.",
-        "statistics/pooled_law.py:PooledErrorModel._taken",
-        "TIMES * self.count * share",
-        "0.01 * TIMES * self.count * share",
+        "statistics/pooled_law.py:_excess",
+        "TIMES * records * share",
+        "0.01 * TIMES * records * share",
         "statistics/test_pooled.py",
     ),
     Fault(

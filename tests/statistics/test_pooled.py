@@ -18,7 +18,7 @@ from modicum.sources.base import open_source
 from modicum.sources.reader import read
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pooled import Pool, find_pool
-from modicum.statistics.pooled_law import PooledErrorModel, poisson
+from modicum.statistics.pooled_law import PooledErrorModel, _excess, poisson
 
 LATTICE = Lattice.within((-1e9, 1e9))
 ONE = PureDP(Fraction(1))
@@ -133,6 +133,21 @@ def test_the_interval_allows_for_noise_and_what_is_clipped() -> None:
     assert heavier.upper > outer.upper
     # 3 x 2 records a side at half a width, 3 x 0.5 further out: about 5 widths in all.
     assert 0.003 < outer.upper - inner.upper < 0.03
+
+
+@pytest.mark.parametrize("records", [1.0, 1.01, 7.3, 33.0, 410.7, 5000.0])
+def test_few_laws_stand_for_those_of_all_numbers_of_records(records: float) -> None:
+    """What is clipped is allowed for in full, and for hardly more than by a law of its own."""
+    found = model(600 * records, 400 * records)
+    for side, alpha in ((0, 0.006), (1, 0.006), (1, 0.1)):
+        taken = found._taken(side, alpha, 2.0) * found.count / found.lattice.step
+        ((share, end), (last, _)) = (found.below, found.above)[side]
+        edge = (found.lo, found.hi)[side]
+        far = float(abs(end - edge))
+        sizes = ((share, far / 2), (last, far + (abs(edge - found.centre) + far) / 1.0))
+        most = sizes[1][1]  # what is taken off each record at most, and one record more or less
+        exact = min(_excess(sizes, found.count, alpha), most * found.count)
+        assert exact * (1 - 1e-3) <= taken <= exact * 2 ** (1 / 32) + most
 
 
 def test_the_interval_of_a_value_that_is_shrunk_holds_both() -> None:
