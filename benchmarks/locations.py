@@ -86,7 +86,7 @@ def tight(x: Floats, score: Score, seed: str, releases: int) -> Floats:
     records = ClippedCells(cells, lo, hi, LATTICE.step)
     lengths = score.lengths(records, unit=size.unit, cap=size.cap)
     ends = level_ends_of(
-        lambda z: lengths.at(candidates.places(z)),
+        lambda z: lengths.at(candidates.between(z)),
         candidates.first,
         candidates.last,
         candidates.fine,

@@ -339,6 +339,14 @@ FAULTS = (
         "statistics/test_score_lengths.py",
     ),
     Fault(
+        "lengths-not-smoothed",
+        "A candidate's length is its own: on a coarse step none has 0, and all the same one.",
+        "statistics/inverse_sensitivity.py:Candidates.between",
+        "(coarse - 1, coarse)",
+        "(coarse, coarse)",
+        "statistics/test_coarse_steps.py",
+    ),
+    Fault(
         "exchanged-rows-one-norm",
         "A sum of exchanged rows has noise for a distance of one norm; two may be 2 apart.",
         "statistics/vector_rounds.py:last_sum",
@@ -559,8 +567,8 @@ FAULTS = (
         "variance-of-noise",
         "The variance of Laplace noise is stated as half of what it is.",
         "mechanisms/additive.py:LaplaceNoise.variance",
-        "return 2 * math.exp(-rate)",
-        "return math.exp(-rate)",
+        "2 * math.exp(-rate)",
+        "math.exp(-rate)",
         "mechanisms/test_additive.py",
     ),
     # What all groups find together.

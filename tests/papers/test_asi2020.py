@@ -27,6 +27,17 @@ SCORES = {
 UNIT = 2.0**-5  # nats that a rounded length may be off by
 
 
+def smoothed(signed):
+    """Return the least size within half a step of each of -8, ..., 8; none is beyond the ends.
+
+    ``signed`` falls, so it is 0 in between if it changes sign there.
+    """
+    halves = [signed(Fraction(k, 2)) for k in range(-15, 16, 2)]
+    return [
+        max(0, -before, after) for before, after in zip((0, *halves), (*halves, 0), strict=True)
+    ]
+
+
 def law_of(asked, data):
     run = Run(asked, asked.event, Remembered(tuple(map(float, data))))
     return run.waiting
@@ -36,11 +47,11 @@ def law_of(asked, data):
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("epsilon", [1, 6])
 def test_the_law_of_the_gradient_mechanism(data, name, epsilon) -> None:
-    """P(t) ∝ exp(-ε |sum of ψ(x - t)| / (2 L)); candidates are numbered from 0."""
+    """P(t) ∝ exp(-ε |sum of ψ(x - s)| / (2 L)), s the best within half a step of t."""
     score, psi = SCORES[name]
     mechanism = law_of(gradient(statistic=score, **NARROW, epsilon=epsilon), data)
     largest = max(abs(psi(16)), abs(psi(-16)))
-    sums = [abs(sum(psi(x - t) for x in data)) for t in range(-8, 9)]
+    sums = [float(each) for each in smoothed(lambda s: sum(psi(x - s) for x in data))]
     logs = np.array([-epsilon / 2 * each / largest for each in sums])
     logs -= np.log(np.exp(logs).sum())
     found = [mechanism.log_density(t) for t in range(-8, 9)]
@@ -63,14 +74,18 @@ def test_the_law_of_m1_for_a_mean(data, epsilon) -> None:
     if not data:
         assert lengths.max() == 0
         return
-    whole = theory.crossing_length(data, "mean", range(-8, 9), within=(-8, 8))
-    least = min(part(data, t) for t in range(-8, 9))  # what the nearest lattice point has
-    assert lengths + least == pytest.approx([part(data, t) for t in range(-8, 9)], abs=0.07)
-    assert [math.ceil(part(data, t)) for t in range(-8, 9)] == whole.tolist()
+    assert lengths == pytest.approx(smoothed(lambda t: part(data, t)), abs=0.07)
+    # The lengths at half steps themselves, in whole records: those of the theory.
+    halves = [Fraction(k, 2) for k in range(-16, 17)]
+    whole = theory.crossing_length([2 * x for x in data], "mean", range(-16, 17), within=(-16, 16))
+    assert [math.ceil(abs(part(data, t))) for t in halves] == whole.tolist()
 
 
 def part(data, t) -> Fraction:
-    """Least mass to remove or to add before the mean is t: the best records first."""
+    """Least mass to remove or to add before the mean is t; negative where it is below.
+
+    The best records are taken first.
+    """
     missing, moved = sum(x - t for x in data), Fraction(0)
     sign = 1 if missing > 0 else -1
     missing, adding = abs(missing), 8 + t if missing > 0 else 8 - t
@@ -78,7 +93,7 @@ def part(data, t) -> Fraction:
         if missing and gain > adding:
             used = min(Fraction(1), Fraction(missing, gain))
             moved, missing = moved + used, missing - used * gain
-    return moved + (Fraction(missing, adding) if missing else 0)
+    return sign * (moved + (Fraction(missing, adding) if missing else 0))
 
 
 def test_what_is_named_here_is_what_the_library_has() -> None:

@@ -434,11 +434,13 @@ def test_cells_hold_every_radius_and_reach_all_records() -> None:
 def test_candidates_ascend_within_their_ends(flat, spacing) -> None:
     found = Candidates.of(-(10**6), 5 * 10**6, 1000, flat=flat, spacing=spacing)
     coarse = np.unique(np.linspace(found.first, found.last, 500).astype(np.int64))
-    places = found.places(coarse)
-    assert (np.diff(places) > 0).all()
+    places = [found.place(int(z) * found.fine) for z in coarse]
+    assert all(b > a for a, b in pairwise(places))
     assert places[0] >= -(10**6)
     assert places[-1] <= 5 * 10**6
-    assert [found.place(int(z) * found.fine) for z in coarse] == places.tolist()
+    before = [found.place(max(int(z) - 1, found.first) * found.fine) for z in coarse]
+    assert found.between(coarse).tolist() == [a + b for a, b in zip(before, places, strict=True)]
+    assert found.between(np.array([found.last + 1])) == 2 * places[-1]
     fine = [found.place(y) for y in range(-300, 300)]
     assert all(b > a for a, b in pairwise(fine))
     assert found.place(0) == 1000

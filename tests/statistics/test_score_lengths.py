@@ -107,10 +107,10 @@ def test_the_length_is_the_least_change(score) -> None:
 @pytest.mark.one_in(8)
 def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds, towards) -> None:
     """On single integers, on cells that split or move records, and clipped."""
-    t = np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
+    halves = np.arange(2 * max(-8, bounds[0]), 2 * min(8, bounds[1]) + 1)
 
     def lengths(data):
-        found = lengths_of(score, data, centre, edges, bounds, towards).at(t)
+        found = lengths_of(score, data, centre, edges, bounds, towards).at(halves)
         assert (np.diff(found) >= 0).all() or towards
         return found
 
@@ -135,7 +135,7 @@ def test_moved_lengths_lie_on_either_side_of_the_exact_one(score, centre, bounds
     for data in combinations_with_replacement((-8, -7, -3, 1, 2, 5, 8), 3):
         clipped = np.clip(data, *bounds)
         total = np.array([table.at(clipped - x).sum() for x in t])
-        down, up = (lengths_of(score, data, centre, COARSE, bounds, s).at(t) for s in (-1, 1))
+        down, up = (lengths_of(score, data, centre, COARSE, bounds, s).at(2 * t) for s in (-1, 1))
         assert (total[up > 0] <= 12).all()
         assert (total[down < 0] >= -12).all()
         assert (up <= down).all()
@@ -150,7 +150,9 @@ def test_only_cells_in_which_a_score_bends_hide_records() -> None:
     reading.update(np.random.default_rng(0).normal(0, 200, 4000))
     found, apart = ClippedCells(reading.finish(), -1024, 1024, 1.0), []
     for score in (huber_score(250.0), replace(huber_score(250.0), bends=None)):
-        down, up = (score.lengths(found, unit=UNIT, cap=1 << 15, towards=s).at(t) for s in (-1, 1))
+        down, up = (
+            score.lengths(found, unit=UNIT, cap=1 << 15, towards=s).at(2 * t) for s in (-1, 1)
+        )
         apart.append((down - up).mean())
     assert 0 < apart[0] < apart[1] / 4
 
@@ -208,28 +210,30 @@ def test_trimming_leaves_one_more_at_most() -> None:
 
 @pytest.mark.parametrize("fine", [1, 2, 8])
 def test_level_ends_are_those_of_the_interpolated_length(fine) -> None:
+    """Of each candidate: the least length up to half way to the next ones, by definition."""
     rng = np.random.default_rng(1)
     for first, last in ((-3, 40), (5, 5), (-200, 300)):
-        steps = rng.integers(0, 5, last - first + 1) * (rng.random(last - first + 1) < 0.7)
-        coarse = np.cumsum(steps) - rng.integers(0, steps.sum() + 2)
-        asked = []
+        steps = rng.integers(0, 5, last - first + 2) * (rng.random(last - first + 2) < 0.7)
+        nodes = np.cumsum(steps) - rng.integers(0, steps.sum() + 2)  # before each, and the end
 
-        def length(z, first=first, coarse=coarse, asked=asked):
-            asked.append(len(z))
-            return coarse[z - first]
+        def length(z, first=first, nodes=nodes):
+            return nodes[z - first]
 
         levels = 12
         lows, highs = level_ends_of(length, first, last, fine, levels)
         y = np.arange(first * fine, last * fine + 1)
-        clipped = np.clip(coarse, -levels, levels)
-        lower = np.minimum(y // fine - first, len(coarse) - 1)
-        upper = np.minimum(lower + 1, len(coarse) - 1)
-        # In units of 1/fine: exact.
-        inside = clipped[lower] * (fine - y % fine) + clipped[upper] * (y % fine)
+        clipped = np.clip(nodes, -levels, levels)
+        # In halves of a fine number from the first half way on, times 2 fine: exact.
+        halves = np.arange(2 * fine * (len(nodes) - 1) + 1)
+        at = np.minimum(halves // (2 * fine), len(nodes) - 2)
+        within = halves - 2 * fine * at
+        inside = clipped[at] * (2 * fine - within) + clipped[at + 1] * within
+        own = 2 * (y - first * fine) + fine
+        above, below = inside[own - 1].copy(), inside[own + 1].copy()
+        above[0], below[-1] = -levels * 2 * fine, levels * 2 * fine  # without end
         for k in range(levels):
-            low, high = y[inside >= -k * fine], y[inside <= k * fine]
-            assert lows[k] == (low[0] if len(low) else last * fine + 1)
-            assert highs[k] == (high[-1] if len(high) else first * fine - 1)
+            there = y[(above <= k * 2 * fine) & (below >= -k * 2 * fine)]
+            assert (lows[k], highs[k]) == (there[0], there[-1])
 
 
 @pytest.mark.parametrize("where", ["steep", "flat", "split", "nowhere"])
@@ -251,15 +255,16 @@ def test_how_many_lengths_are_asked_for_is_bounded_by_public_values(where) -> No
     lows, highs = level_ends_of(length, first, last, 4, levels)
     every = np.concatenate(asked)
     assert max(len(z) for z in asked) <= 2 * levels
-    assert len(asked) <= math.ceil(math.log2(last - first + 2))
+    assert len(asked) <= math.ceil(math.log2(last - first + 3))
     assert len(every) == len(np.unique(every))
+    # The number z of a length is half way from candidate z - 1 to z, 4 z - 2 in fine numbers.
     zero = {
-        "steep": (0, 0),
-        "flat": (0, 10**11 - 1),
-        "split": (1 - 9 * 10**11, 9 * 10**11 - 1),
-        "nowhere": (first, last),
+        "steep": (-2, -2),
+        "flat": (-2, 4 * (10**11 - 1) - 2),
+        "split": (4 * (1 - 9 * 10**11) - 2, 4 * (9 * 10**11 - 1) - 2),
+        "nowhere": (4 * first, 4 * last),
     }
-    assert (lows[0], highs[0]) == (4 * zero[where][0], 4 * zero[where][1])
+    assert (lows[0], highs[0]) == zero[where]
 
 
 def test_balanced_clusters_far_apart_have_an_answer() -> None:

@@ -49,6 +49,7 @@ _NEGLIGIBLE = 45.0  # nats below the largest term: a tail cut there is a relativ
 _MOST_TERMS = 1 << 20  # of one divergence
 _WIDEST = 1 << 62  # of sums in int64
 _FARTHEST = _WIDEST + (1 << 53)  # noise that takes any such integer beyond ±2^62
+_LEAST_VARIANCE = 2.0**-400  # an upper bound where ε is in the hundreds, to be divided by
 
 
 class Noise(ABC):
@@ -204,9 +205,9 @@ class LaplaceNoise(Noise):
 
     @property
     def variance(self) -> float:
-        """2a/(1-a)², in a form that neither overflows nor cancels."""
+        """2a/(1-a)², in a form that neither overflows nor cancels; not 0 where it is next to it."""
         rate = self._rate
-        return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
+        return max(2 * math.exp(-rate) / math.expm1(-rate) ** 2, _LEAST_VARIANCE)
 
     def quantile(self, t: float) -> int:
         """Return the least k >= 0 with P(K > k) = a^(k+1) / (1 + a) <= t."""

@@ -25,6 +25,7 @@ from modicum.privacy.event import Event
 _MARGIN = 2.0**-10  # far more than the relative errors of the proposal's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 
+MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so for more
 _GUESSED = 2.0**-24  # more than what float logarithms of weights may be wrong by
 _LARGEST = 700.0
 _LEVELS = 4  # of finer and finer pieces
@@ -79,7 +80,7 @@ class JointQuantiles(Stated[tuple[int, ...]]):
 
     @property
     def rate(self) -> Fraction:
-        return self.epsilon / 2
+        return min(self.epsilon, Fraction(MOST)) / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Propose from a law that is at least as likely everywhere, up to a factor; toss a coin.

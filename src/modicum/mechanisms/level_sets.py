@@ -24,7 +24,7 @@ from modicum.privacy.event import Event
 
 Integers = NDArray[np.int64]
 
-_MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so for more
+MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so for more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +124,7 @@ class LinearLevelMechanism(Stated[int]):
 
     @property
     def rate(self) -> Fraction:
-        return min(self.epsilon, Fraction(_MOST)) / 2
+        return min(self.epsilon, Fraction(MOST)) / 2
 
     def sample(self, entropy: Entropy) -> int:
         """Draw from an envelope with steps, and accept with the exact probability.

@@ -244,8 +244,8 @@ class ReachScore(ScoreFunction):
 
     within: tuple[int, ...] = field(repr=False, metadata=SECRET)
     target: int
-    tilt: Fraction
-    unit: int
+    tilt: Fraction = Fraction(0)
+    unit: int = 1
 
     @property
     def span(self) -> int:

@@ -6,7 +6,8 @@ mechanisms":
 ==================  ===========================  ===================================================
 paper               name                         what it is
 ==================  ===========================  ===================================================
-(M.1)               :func:`inverse_sensitivity`  any monotone statistic, in one draw [locations.5]
+(M.1)               :func:`inverse_sensitivity`  any monotone statistic, in one draw
+                                                 [locations.5], by len^ρ [level_sets.9]
 (M.2), Algorithm 1  :func:`vector_statistic`     any vector, by its local sensitivities
 Lemma 4.1           :func:`trimmed_mean`         (M.1) of a trimmed mean
 Algorithm 2         :class:`LeadingDirection`    (M.2) of a principal component [radial.13]
@@ -106,8 +107,9 @@ def inverse_sensitivity(
     Notes
     -----
     P(t) ∝ exp(-ε len(t) / 2), where Dick et al. print exp(-len(t)), without ε; len counts the
-    records until the statistic passes t, not until it equals t. Lengths are those of records in
-    cells, 128 an octave of the distance from 0; they are exact for a mean.
+    records until the statistic passes t, not until it equals t. It is the least one up to half a
+    step from t, the smoother variant of (M.1), so that at any step some t has length 0. Lengths are
+    those of records in cells, 128 an octave of the distance from 0; they are exact for a mean.
 
     Examples
     --------
@@ -257,8 +259,8 @@ def gradient(
     Notes
     -----
     P(t) ∝ exp(-ε abs(sum of ψ(x - t)) / (2 L)) on the lattice, L the largest abs(ψ) between two
-    values of the range. Missing values, infinities and cells are as for
-    :func:`inverse_sensitivity`.
+    values of the range, and the sum the least one up to half a step from t. Missing values,
+    infinities and cells are as for :func:`inverse_sensitivity`.
 
     Examples
     --------
@@ -292,11 +294,11 @@ class GradientSizes:
         bounds = scene.bounds
         records = score_lengths.ClippedCells(scene.cells, bounds.lo, bounds.hi, scene.lattice.step)
         masses = score_lengths.PointMasses.of(records, score_lengths.ScoreLengths.parts(size.unit))
-        table = score.table(bounds.hi - bounds.lo, scene.lattice.step)
-        return cls(masses, table, size.cap)
+        table = score.table(2 * (bounds.hi - bounds.lo), scene.lattice.step / 2)
+        return cls(masses.in_halves(), table, size.cap)
 
-    def at(self, t: base.Integers) -> base.Integers:
-        """Return the sums at values t of the range; nondecreasing.
+    def at(self, halves: base.Integers) -> base.Integers:
+        """Return the sums at halves of lattice steps of the range; nondecreasing.
 
         One record more is ``ScoreLengths.parts(unit)`` of mass more, so it moves a sum by so many
         times L at most, which is ``unit`` times the divisor: a rounded quotient moves by ``unit``
@@ -306,8 +308,8 @@ class GradientSizes:
         largest = int(np.abs(self.table.at(ends)).max())  # L: no difference is beyond these
         places, rows = self.masses.places, max(1, _BLOCK // max(1, len(self.masses.places)))
         sums = [np.empty(0, dtype=np.int64)]
-        for start in range(0, len(t), rows):
-            differences = places[None, :] - t[start : start + rows, None]
+        for start in range(0, len(halves), rows):
+            differences = places[None, :] - halves[start : start + rows, None]
             sums.append(score_lengths.exact_sums(self.table.at(differences), self.masses.parts))
         divisor = score_lengths.ScoreLengths.parts(1) * largest
         rounded = (divisor // 2 - np.concatenate(sums)) // divisor

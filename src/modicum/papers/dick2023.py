@@ -471,7 +471,10 @@ def _subset_monotone(
     )
     changes = max(1.0, max(1, count) * float(split.rest().range))
     spacing = max(1, math.floor((hi - lo) / changes))
-    candidates = inverse_sensitivity.Candidates.of(lo, hi, centre, flat=hi - lo, spacing=spacing)
+    jumps = inverse_sensitivity.jumps(statistic, (hi - lo) * lattice.step)
+    candidates = inverse_sensitivity.Candidates.of(
+        lo, hi, centre, flat=hi - lo, spacing=spacing, jumps=jumps
+    )
     bounds = inverse_sensitivity.ClipBounds(lo, hi, None)
     scene = inverse_sensitivity.Scene(
         split, lattice, statistic, cells, bounds, candidates, plan.trimmed

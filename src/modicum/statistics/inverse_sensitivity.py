@@ -25,7 +25,13 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
 from modicum.statistics import drawn_interval, score_lengths, spec, tail_index
-from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, SignedLengths, excess
+from modicum.statistics.monotone_statistic import (
+    MonotoneStatistic,
+    Score,
+    SignedLengths,
+    excess,
+    suppress_warnings,
+)
 from modicum.statistics.outside import (
     BEYOND,
     NoisyTerm,
@@ -40,7 +46,6 @@ from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
 CENTRE_BITS = 24
-GIVE_UP = 6.0  # the interval is the range without need once in e^6
 NEGLIGIBLE = 40.0  # candidates at the cap together weigh at most e^-40 of all
 MOST_LEVELS = 1 << 20
 FINE = 10  # the length is linear between candidates at most 2^10 fine steps apart
@@ -138,7 +143,7 @@ class LengthPlan:
     def bound(self, log_candidates: float, alpha: float) -> float:
         """Length in records that a draw exceeds with probability at most ``alpha``.
 
-        If some candidate has length 0: those of length s weigh at most exp(-ε s / 2) each.
+        Some candidate has length 0, and those of length s weigh at most exp(-ε s / 2) each.
         """
         return (log_candidates - math.log(alpha)) * 2 / float(self.epsilon)
 
@@ -148,8 +153,8 @@ class Candidates:
     """Values a release may have: evenly spaced around the centre, then evenly in the logarithm.
 
     The number y stands for centre + unit point(y), point that of a :class:`FloatGrid`. Values at a
-    distance below 2^(bits + 1) units are evenly spaced. Lengths are computed at coarse numbers z in
-    [first, last], those of y = fine z; ``fine`` is a power of two.
+    distance below 2^(bits + 1) units are evenly spaced. Lengths are computed half way between
+    coarse numbers z in [first, last], those of y = fine z; ``fine`` is a power of two.
     """
 
     centre: int
@@ -160,10 +165,15 @@ class Candidates:
     last: int
 
     @classmethod
-    def of(cls, lo: int, hi: int, centre: int, *, flat: int, spacing: int) -> Candidates:
-        """Candidates in [lo, hi]; coarse ones at most ``spacing`` apart up to ``flat`` from it."""
+    def of(
+        cls, lo: int, hi: int, centre: int, *, flat: int, spacing: int, jumps: bool = False
+    ) -> Candidates:
+        """Candidates in [lo, hi]; coarse ones at most ``spacing`` apart up to ``flat`` from it.
+
+        If a length ``jumps`` there are no others: between two of them it would not be linear.
+        """
         exponent = max(0, spacing.bit_length() - 1)
-        inner = min(FINE, exponent)
+        inner = 0 if jumps else min(FINE, exponent)
         coarse = 1 << exponent
         bits = max(4, (flat >> exponent).bit_length() - 1)
         grid = FloatGrid(bits)
@@ -180,16 +190,42 @@ class Candidates:
         """Return the lattice integer of a fine number."""
         return self.centre + self.unit * FloatGrid(self.bits).point(number)
 
-    def places(self, coarse: Integers) -> Integers:
-        """Return the lattice integers of coarse numbers."""
-        distances = self.unit * FloatGrid(self.bits).points(coarse * self.fine)
-        places: Integers = self.centre + distances
-        return places
+    def between(self, coarse: Integers) -> Integers:
+        """[locations.9] Return twice the values half way from coarse numbers z - 1 to z.
+
+        Before the first number and behind the last one, these themselves.
+        """
+        grid = FloatGrid(self.bits)
+        below, above = (
+            grid.points(np.clip(each, self.first, self.last) * self.fine)
+            for each in (coarse - 1, coarse)
+        )
+        halves: Integers = 2 * self.centre + self.unit * (below + above)
+        return halves
 
     @property
     def log_count(self) -> float:
         """Ln of how many there are."""
         return math.log((self.last - self.first) * self.fine + 1)
+
+
+# A score that is larger than this, in its size at its width, at so small a part of that, jumps: the
+# lengths of values that are 2^-10 of a width apart, as fine candidates are, differ by as much.
+_BESIDE, _SMALL = 2.0**-30, 2.0**-10
+
+
+def jumps(statistic: MonotoneStatistic, span: float) -> bool:
+    """Whether a length may pass many records from a value to the next one, where records tie.
+
+    That of a score does if ψ is not small beside 0, as that of a median; of what is not a score
+    nothing is known. Without a width ψ is looked at up to a difference ``span``.
+    """
+    if not isinstance(statistic, Score):
+        return True
+    reach = 1.0 if statistic.homogeneous else statistic.width or span
+    with suppress_warnings():
+        values = np.abs(statistic.psi(np.array([-1, -_BESIDE, _BESIDE, 1]) * reach))
+    return bool(values[1:3].max() > _SMALL * values.max())
 
 
 TAIL = 3.0  # the ends allow for clipped records if the tails are this heavy
@@ -298,7 +334,7 @@ def draw_near(scene: Scene, lengths: SignedLengths, size: LengthPlan, share: Sha
     """Draw a candidate t, P(t) ∝ exp(-ε |length(t)| / 2)."""
     candidates = scene.candidates
     ends = score_lengths.level_ends_of(
-        lambda numbers: lengths.at(candidates.places(numbers)),
+        lambda numbers: lengths.at(candidates.between(numbers)),
         candidates.first,
         candidates.last,
         candidates.fine,
@@ -329,24 +365,20 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
     radii = np.minimum(np.array(grid.radii, dtype=np.int64), span)
 
     log_count, missed = math.log(len(radii)), 0.9 * (1 - level)
-    give_up = GIVE_UP * 2 / float(epsilon)
-    shift = (
-        scene.bounds.allowed(scene.statistic)
-        + (log_count - math.log(missed)) * 2 / float(epsilon)
-        + give_up
-    )
+    seldom = (log_count - math.log(missed)) * 2 / float(epsilon)
+    shift = scene.bounds.allowed(scene.statistic) + seldom
     size = LengthPlan.of(epsilon, log_count, shift, whole=scene.statistic.whole)
     target = math.ceil(shift * size.unit)
 
     def away(sign: int, reach: int) -> Integers:
-        lengths = sign * scene.lengths(size, sign).at(point + sign * np.minimum(radii, reach))
+        places = point + sign * np.minimum(radii, reach)
+        lengths = sign * scene.lengths(size, sign).at(2 * places)
         lengths[radii >= reach] = size.cap  # the end is that of the range
         found: Integers = np.maximum.accumulate(lengths)
         return found
 
     nearer = np.minimum(away(-1, low), away(1, high))
-    nearer[-1] = target + math.floor(give_up * size.unit)  # the range itself, for all data alike
-    score = scores.TargetScore(tuple(nearer.tolist()), target)
+    score = scores.ReachScore(tuple(nearer.tolist()), target)
     mechanism = scene.split.spend(Exponential(score, epsilon / size.unit, event))
 
     def ends(number: int) -> tuple[int, int]:

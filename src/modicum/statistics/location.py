@@ -509,15 +509,22 @@ def _candidates(
     centre: int,
     share: Share,
 ) -> inverse_sensitivity.Candidates:
-    """Candidates spaced like the noise: a change of one record in a scale of ψ's width."""
+    """Candidates spaced like the noise: a change of one record in a scale of ψ's width.
+
+    On a coarse lattice they are further apart, and so many are evenly spaced all the same.
+    """
     lo, hi = max(bounds.lo, here.lattice.first), min(bounds.hi, here.lattice.last)
     flat, scale = max(hi - centre, centre - lo), hi - lo
     if statistic.width is not None:
         scale = max(1, round(min(2 * statistic.width / here.lattice.step, 2.0**52)))
-        flat = min(FLAT * scale, flat)
     changes = max(1.0, max(1, here.count) * float(share.range))
     spacing = max(1, math.floor(scale / changes))
-    return inverse_sensitivity.Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
+    if statistic.width is not None:
+        flat = min(FLAT * max(scale, math.ceil(spacing * changes)), flat)
+    jumps = inverse_sensitivity.jumps(statistic, (hi - lo) * here.lattice.step)
+    return inverse_sensitivity.Candidates.of(
+        lo, hi, centre, flat=max(flat, 1), spacing=spacing, jumps=jumps
+    )
 
 
 def cases_of(

@@ -34,8 +34,8 @@ _HALVINGS = 64
 class SignedLengths(Protocol):
     """How many records each value is from the statistic, in 1/unit of a record."""
 
-    def at(self, t: Integers) -> Integers:
-        """Lengths of lattice integers: negative below the statistic, nondecreasing, capped.
+    def at(self, halves: Integers) -> Integers:
+        """Lengths of halves of lattice steps: negative below the statistic, nondecreasing, capped.
 
         One record more or less changes each by at most the unit.
         """
@@ -86,7 +86,7 @@ class MonotoneStatistic(ABC):
         Returns
         -------
         SignedLengths
-            ``at(t)`` has the lengths of lattice integers.
+            ``at(2 t)`` has the lengths of lattice integers t, and of what is between them.
         """
 
     def _check_numbers(self) -> None:
@@ -130,7 +130,9 @@ class Score(MonotoneStatistic):
         For messages and summaries.
     psi : callable
         From a float64 array of differences x - t, in the unit of the data, to an array of the
-        same shape: nondecreasing, 0 at 0, finite. It has to be a pure function.
+        same shape: nondecreasing, 0 at 0, finite. It has to be a pure function. It may jump, as
+        ``np.sign`` does, of which the statistic is a median: where records tie, the sums just below
+        and just above a value decide, and not what ψ is at 0.
     growth : float
         ψ grows like this power of ``|v|`` for large ``|v|``; 0 if it is bounded.
     width : float or None
@@ -247,13 +249,13 @@ class Score(MonotoneStatistic):
     def lengths(
         self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
     ) -> ScoreLengths:
-        moved, step = towards != 0 and self.bends is None, records.step
+        moved, half = towards != 0 and self.bends is None, records.step / 2
         masses = score_lengths.PointMasses.of(
             records, ScoreLengths.parts(unit), towards, moved=moved
         )
-        table = self.table(records.hi - records.lo, step)
-        bends = None if self.bends is None else tuple(_whole(v / step, k) for v, k in self.bends)
-        return ScoreLengths(masses, table, cap, towards, bends)
+        table = self.table(2 * (records.hi - records.lo), half)
+        bends = None if self.bends is None else tuple(_whole(v / half, k) for v, k in self.bends)
+        return ScoreLengths(masses.in_halves(), table, cap, towards, bends)
 
 
 def _are_bends(bends: object) -> bool:
@@ -553,7 +555,9 @@ class Boundaries(MonotoneStatistic):
         assert unit == _HALF
         cells, step, bounds = records.cells, records.step, (records.lo, records.hi)
         edges = np.array(cells.edges, dtype=np.int64)
-        middles, halves = (edges[:-1] + edges[1:]) / 2.0, np.diff(edges) * (towards / 2.0)
+        # A cell does not hold its inner edge: the middle of the integers that it holds.
+        inner, outer = edges[:-1] + 1, edges[1:]
+        middles, halves = (inner + outer) / 2.0, (outer - inner) * (towards / 2.0)
         lower, upper = (halves - middles)[::-1], middles + halves
         places = np.concatenate([lower, [0.0], upper]) + cells.centre
         counts = np.array(cells.counts[1:-1], dtype=np.int64)
@@ -576,7 +580,7 @@ class Boundaries(MonotoneStatistic):
         if not fine:
             lows, highs = np.full(levels, lo), np.full(levels, hi)
         lows, highs = np.minimum.accumulate(lows), np.maximum.accumulate(highs)
-        return BoundaryLengths(lows, highs, step, cap)
+        return BoundaryLengths(lows, highs, step / 2, cap)
 
 
 def _promise_kept(one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
@@ -589,12 +593,12 @@ class BoundaryLengths:
 
     lows: Reals
     highs: Reals
-    step: float
+    half: float
     cap: int
 
-    def at(self, t: Integers) -> Integers:
-        """Lengths of lattice integers."""
-        x = t * self.step
+    def at(self, halves: Integers) -> Integers:
+        """Lengths of halves of lattice steps."""
+        x = halves * self.half
         above = np.searchsorted(self.highs, x, side="left")
         below = np.searchsorted(-self.lows, -x, side="left")
         found = np.maximum(2 * above - 1, 0) - np.maximum(2 * below - 1, 0)

@@ -17,9 +17,8 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms import additive, grids, quantile_tree, scores
+from modicum.mechanisms import additive, grids, joint_quantiles, quantile_tree, scores
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.bounds import Setting
@@ -145,7 +144,7 @@ def draw_points(
         rest = plan.share - (start - split.left) / split.total
         terms, last = joint.terms(count), split.share(rest)
         mechanism = split.spend(
-            JointQuantiles(windows, *ends, fine, terms, last.range, last.loss, warp)
+            joint_quantiles.JointQuantiles(windows, *ends, fine, terms, last.range, last.loss, warp)
         )
         _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
         least, spread = joint.least(lattice, count, warp), joint.variances(last.range)
@@ -200,14 +199,14 @@ class JointPlan:
         """ε times the smallest share of so many records."""
         return self.epsilon * min(self.shares) * count
 
-    def terms(self, count: int) -> JointTerms:
+    def terms(self, count: int) -> joint_quantiles.JointTerms:
         """Return the mechanism's public terms around a noisy number of records [quantiles.6]."""
         # A wrong number is made up for by all shares together.
         step = max(1, round(_SPACED * max(_TENS, len(self.shares) // 10) / self.epsilon))
         below = min(self.half, count) // step
         above = self.half // step
         totals = range(count - below * step, count + above * step + 1, step)
-        return JointTerms(self.shares, totals, self.cap)
+        return joint_quantiles.JointTerms(self.shares, totals, self.cap)
 
     def variances(self, epsilon: Fraction) -> tuple[float, ...]:
         """Return those of the ranks: of a bridge of steps with variance 2 (2/ε)²."""
@@ -244,7 +243,8 @@ def joint_plan(
     """
     if not 1 < len(qs) <= MOST_JOINT:
         return None
-    epsilon = split.share(share - COUNT_SHARE).range
+    # Of a larger one a rank weighs so much that pieces would be thinner than a record's points.
+    epsilon = min(split.share(share - COUNT_SHARE).range, Fraction(joint_quantiles.MOST))
     half = math.ceil(_STRAY * additive.noise_sd(split.share(COUNT_SHARE)))
     logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
     cap = math.ceil(2 * (logs + quantile_tree.NEGLIGIBLE) / float(epsilon))

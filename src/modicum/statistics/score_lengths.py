@@ -9,7 +9,7 @@ They follow from the counts and sums of cells, and from the score ψ as a public
                       it;
 [locations.8] length  of a value t: the least mass to remove or to add before the sum of scores
                       S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
-[locations.9] levels  where that signed length passes -k and k, for every k;
+[locations.9] levels  where that signed length passes -k and k, for every k, between candidates;
 [locations.10] trimming by rank, where that is wanted.
 
 One record more is one unit of mass more, so a length moves by at most 1 at every t. All of it is
@@ -40,7 +40,7 @@ _BELOW = 52 - _KNOTS.bits  # bits of a fraction below those of a knot
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """A nondecreasing integer function of the integers in [-span, span], 0 at 0; span <= 2^53.
+    """A nondecreasing integer function of the integers in [-span, span], 0 at 0; span <= 2^54.
 
     ``below`` is -ψ to the left of 0 and ``above`` is ψ to the right, at the knots: nondecreasing,
     from 0, at most 2^32.
@@ -111,7 +111,9 @@ class ScoreTable:
         return values
 
     def _knots_below(self, differences: Integers) -> tuple[Integers, Integers]:
-        """Return sizes as the bits of float64, which holds an integer up to 2^53, and their knots.
+        """Return sizes as the bits of float64, and their knots.
+
+        It holds an integer up to 2^53, and an even one up to 2^54; others are rounded, in order.
 
         The exponent and the first bits of the fraction are the number of a knot, but for a
         constant; that of a size of fewer bits is less than the size, which is its own knot. What is
@@ -226,6 +228,10 @@ class PointMasses:
         heads = np.flatnonzero(np.diff(places, prepend=lo - 1))
         gathered = np.add.reduceat(found, heads) if len(heads) else found
         return cls(places[heads], gathered, lo, hi, edges)
+
+    def in_halves(self) -> PointMasses:
+        """Return the same masses, with places counted in halves of a lattice step."""
+        return PointMasses(2 * self.places, self.parts, 2 * self.lo, 2 * self.hi, 2 * self.edges)
 
     def beside(self, places: Integers, towards: int) -> Integers:
         """Return the next end of a cell above places, or below; the last one has none."""
@@ -382,29 +388,31 @@ def _needed(
 def level_ends_of(
     length: Callable[[Integers], Integers], first: int, last: int, fine: int, levels: int
 ) -> tuple[Integers, Integers]:
-    """[locations.9] Ends of the level sets {|length| <= k}, k < levels, of a nondecreasing length.
+    """[locations.9] [level_sets.9] Ends of the level sets {|length| <= k}, k < levels.
 
-    ``first`` and ``last`` are numbers of the coarse candidates. From one to the next there are
-    ``fine`` fine numbers, a power of two, on which the length is linear. Returned are the least
-    fine number of a length of at least -k, and the greatest of at most k.
+    ``first`` and ``last`` are coarse numbers, and ``length(z)``, nondecreasing, is that half way
+    from number z - 1 to z; both ends of the numbers are half ways too. Between two of them it is
+    linear, and ``fine`` candidates, a power of two, are evenly spaced. Each stands for the values
+    up to half way to the next candidates, and has the least length among them. Those of the first
+    and the last reach on without end, so no level is empty. Returned are the least and the greatest
+    fine number of each level.
     """
     wanted = np.arange(-levels, levels, dtype=np.int64)
 
-    def clipped(numbers: Integers) -> Integers:
-        return np.clip(length(numbers), -levels, levels)
+    def clipped(nodes: Integers) -> Integers:
+        return np.clip(length(nodes), -levels, levels)
 
-    at, below, above = _last_up_to(clipped, first, last, wanted)
-    inside = (at >= first) & (at < last)
+    at, below, above = _last_up_to(clipped, first, last + 1, wanted)
+    inside = (at >= first) & (at <= last)
     rise = np.where(inside, above - below, 1)
-    # For below <= v < above: floor(fine (v - below) / rise) steps from the first to the second.
-    ends = at * fine + np.where(inside, (wanted - below) * fine // rise, 0)
-    ends[at < first] = first * fine - 1
-    highs = ends[levels:]
-    # A length of at least -k = v + 1: floor(fine (above - v - 1) / rise) steps back.
-    at, below, above = at[:levels], below[:levels], above[:levels]
-    inside, rise = inside[:levels], rise[:levels]
-    lows = (at + 1) * fine - np.where(inside, (above - wanted[:levels] - 1) * fine // rise, 0)
-    lows[at == last] = last * fine + 1
+    # Places in halves of a fine number: half way ``at`` is at (2 at - 1) fine, and those of a
+    # candidate y are 2 y - 1 and 2 y + 1. For below <= v < above: so far on from the first.
+    there = (2 * at - 1) * fine + np.where(inside, (wanted - below) * 2 * fine // rise, 0)
+    highs = np.clip((there + 1) // 2, first * fine, last * fine)[levels:]
+    # A length of at least -k = v + 1: so far back from the second.
+    back = np.where(inside, (above - wanted - 1) * 2 * fine // rise, 0)
+    there = (2 * at + 1) * fine - back
+    lows = np.clip(there // 2, first * fine, last * fine)[:levels]
     return lows[::-1], highs
 
 

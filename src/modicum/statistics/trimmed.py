@@ -214,8 +214,10 @@ class LevelPlan:
     def of(cls, lattice: Lattice, split: BudgetSplit, level: float | None) -> LevelPlan:
         """[trimmed_mean.9] From public arguments; more than 30,000 level sets are refused."""
         share = drawn_interval.POINT_SHARE if level is not None else 1 - drawn_interval.COUNT_SHARE
-        points, unit = math.log(lattice.width + 1), 2 / float(split.share(share).range)
-        cap, bound = math.ceil((points + NEGLIGIBLE) * unit), (points + math.log(20)) * unit
+        points = math.log(lattice.width + 1)
+        unit = 2 / min(float(split.share(share).range), level_sets.MOST)
+        # The last ring slopes: it is one more, so that where it begins no weight is left.
+        cap, bound = math.ceil((points + NEGLIGIBLE) * unit) + 1, (points + math.log(20)) * unit
         plan = cls(cap, 0, 0, bound)
         if level is not None:
             unit = 2 / float(split.share(drawn_interval.INTERVAL_SHARE).range)
