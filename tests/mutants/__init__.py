@@ -8,6 +8,7 @@ from tests.mutants.privacy import FAULTS as PRIVACY
 from tests.mutants.protocols import FAULTS as PROTOCOLS
 from tests.mutants.publishing import FAULTS as PUBLISHING
 from tests.mutants.samplers import FAULTS as SAMPLERS
+from tests.mutants.schedules import FAULTS as SCHEDULES
 from tests.mutants.statistics import FAULTS as STATISTICS
 from tests.mutants.tables import FAULTS as TABLES
 
@@ -19,6 +20,7 @@ FAULTS: tuple[Fault, ...] = (
     *PROTOCOLS,
     *PUBLISHING,
     *STATISTICS,
+    *SCHEDULES,
     *TABLES,
     *BULK,
 )

@@ -42,6 +42,8 @@ TABLES = {
     "dictionary": lambda _: pa.table(
         {"id": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), not_utf8()), "x": [1.0] * 4}
     ),
+    "polars": lambda _: pl.from_arrow(pa.table({"id": not_utf8(), "x": [1.0] * 4})),
+    "lazy": lambda _: pl.from_arrow(pa.table({"id": large(), "x": [1.0] * 4})).lazy(),
     "parquet": parquet,
     "dataset": lambda folder: ds.dataset(parquet(folder)),
     "pandas arrow": lambda _: pd.DataFrame(

@@ -11,6 +11,7 @@ from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
+from modicum.statistics.error_law import ErrorLaw, NoisePart, NormalPart, Reach
 from modicum.statistics.outside import Counted, NoisyTerm
 from modicum.statistics.population import Squares, largest_variance, sample_shift
 
@@ -205,3 +206,50 @@ def test_the_squares_of_a_noisy_draw_are_averaged_over() -> None:
     assert nodes @ weights == pytest.approx(np.var([1, 3, 9]), rel=0.01)
     nodes, weights = of(10**9)
     assert nodes.min() < 1 < 23 < nodes.max() <= largest_variance(0, 10, 13 / 3, 0.0)
+
+
+SMALL = {
+    "empty": [],
+    "one row": [3.0],
+    "one value": [7.0] * 40,
+    "huge": [1e300, -1e300, 1e300],
+    "two groups": [1e40] * 20 + [1.0] * 20,
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("cost", [20, 50, 200, "200", 1, 12])
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.one_in(8)
+def test_an_answer_in_a_range_as_wide_as_float64_is_shown(cost, name) -> None:
+    """Little data and much budget: the range is ±2^1020, and noise of it is beyond float64."""
+    table = pd.DataFrame(
+        {"x": np.array(SMALL[name]), "g": pd.Series(["a"] * len(SMALL[name]), dtype="str")}
+    )
+    for seed in range(2):
+        entropy = SeededEntropy(f"{name} {seed}")
+        budget = mo.pure(cost) if isinstance(cost, int) else mo.zcdp(cost)
+        found = mo.Curator(table, budget=budget, entropy=entropy).mean(
+            "x", population=True, budget=budget
+        )
+        lower, upper = found.confidence_interval()
+        assert lower <= found.value <= upper
+        assert all(map(np.isfinite, (lower, upper)))
+        assert "population" in str(found)
+        assert mo.Release.from_json(found.to_json()) == found
+    groups = mo.Curator(table, budget=budget, entropy=entropy).group_by("g", keys=["a", "b"])
+    means = groups.mean("x", population=True, budget=budget)
+    assert "b" in str(means)
+    assert means.to_json()
+    assert "nan" not in str(means.difference("a", "b"))
+
+
+def test_errors_beyond_float64_have_no_bound_but_the_ends() -> None:
+    noise = NoisePart(LaplaceNoise(Fraction(1 << 40)), 2.0**980)
+    small = NoisePart(LaplaceNoise(Fraction(1)), 1.0)
+    for parts in ((noise,), (small, noise), (NormalPart(np.array([2.0**1022]), np.ones(1)), small)):
+        reach = Reach(parts)
+        assert reach.bound(0.05) == reach.bound(1e-12) == np.inf
+        assert (
+            ErrorLaw(1.0, 1.0, reach, Reach((small,)), (-5.0, 100.0), 0.0).interval(0.05)[0] == -5
+        )

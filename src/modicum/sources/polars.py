@@ -39,9 +39,25 @@ def _labels(series: Any) -> LabelValues:
         missing = series.is_null().to_numpy()
         return np.ma.array(series.fill_null(strategy="zero").to_numpy(), mask=missing)
     if any(kind == each for each in (pl.String, pl.Categorical, pl.Enum)):  # hashes differ
-        return Text(series.to_list, lambda texts: _among(series.cast(pl.String), texts))
+        plain = series.cast(pl.String)
+        return Text(lambda: _texts(plain), lambda texts: _among(plain, texts))
     items: list[Any] = series.to_list()  # decimals and wide integers
     return items
+
+
+def _texts(series: Any) -> list[str | None]:
+    """Return text; bytes that are not UTF-8, which Arrow hands over, become U+FFFD.
+
+    Polars takes all text for UTF-8, and panics where it makes Python's of it; this cast looks.
+    """
+    pl = import_module("polars")
+    data = series.cast(pl.Binary)
+    try:
+        data.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return [None if each is None else str(each, "utf-8", "replace") for each in data.to_list()]
+    found: list[str | None] = series.to_list()
+    return found
 
 
 def _among(series: Any, texts: Sequence[str]) -> NDArray[np.int8]:

@@ -22,6 +22,7 @@ from modicum.release import Interval
 
 _CELLS = 1 << 12  # of the sizes of all errors together
 _RAREST = 1e-9
+_LARGEST = 2.0**1000  # of a noise, where float64 may hold no more
 _RARE = 1e-4  # of a probability of error, for what lies off the grid
 
 
@@ -48,7 +49,9 @@ class NoisePart(NamedTuple):
 
     def above(self, t: Floats) -> Floats:
         """P(error > -t) is at most 1 - P(error > t), since the noise is symmetric."""
-        share = self.noise.above(np.abs(t) / self.factor)
+        with np.errstate(over="ignore"):
+            sizes = np.minimum(np.abs(t) / self.factor, _LARGEST)
+        share = self.noise.above(sizes)
         return np.where(t < 0, 1 - share, share)
 
 
@@ -141,7 +144,8 @@ class Reach(NamedTuple):
 
         [population.2] A part within ((i - 1) h, i h] counts as i h, which is no less, and what lies
         off the grid counts as an error. The transform has not the places for the rarest errors:
-        their bound is the sum of those of all parts.
+        their bound is the sum of those of all parts. Errors that float64 does not hold, as of an
+        answer in the widest range, have no bound but the ends.
         """
         if alpha < _RAREST:
             each = alpha / max(len(self.parts), 1)
@@ -151,6 +155,8 @@ class Reach(NamedTuple):
         whole = sum(high - low for low, high in extents)
         if whole <= 0:
             return self.more
+        if math.isinf(whole):
+            return whole
         h, lost, first = whole / _CELLS, 0.0, 0
         spectra, grids = [], [(math.floor(low / h), math.ceil(high / h)) for low, high in extents]
         size = 1 << (sum(high - low + 1 for low, high in grids)).bit_length()

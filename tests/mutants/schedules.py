@@ -1,0 +1,134 @@
+"""A number that was not drawn where only noisy ones may stand: in a schedule, or in what is shown.
+
+No audit of a few records notices, and the noise is right. The same outcomes on another table are
+followed by other draws.
+"""
+
+from tests.mutants.fault import Fault
+
+_LARGE = "laws/test_large_tables.py"
+
+FAULTS = tuple(
+    Fault(name, wrong, f"statistics/{place}", old, new, _LARGE)
+    for name, wrong, place, old, new in (
+        (
+            "true-count-tops-wider",
+            "The end of a wider range is drawn at a strength that follows from the true number.",
+            "found_range.py:_find_top",
+            "WIDER / (seen * float",
+            "WIDER / (max(beyond(), 1) * float",
+        ),
+        (
+            "true-count-octave",
+            "The octave of a range is drawn at a strength that follows from the true number.",
+            "found_range.py:_find_top",
+            "_SURE_NATS / sure, ",
+            "_SURE_NATS / max(sum(counts) * float(split.scale), 1.0), ",
+        ),
+        (
+            "true-count-person-pool",
+            "As many persons may be beyond a limit of all groups as follows from the true number.",
+            "pooled_persons.py:find_person_pool",
+            "persons_beyond(split, n0, ",
+            "persons_beyond(split, max(n0, counted.count // 2), ",
+        ),
+        (
+            "true-count-of-many",
+            "From 3,000 records on the search is planned by their true number.",
+            "search.py:locate_data",
+            "mean_schedule(lattice, split, n0, ",
+            "mean_schedule(lattice, split, n0 if summary.count < 3000 else summary.count, ",
+        ),
+        (
+            "true-count-pool",
+            "What all groups look for together follows from the true number of records.",
+            "pooled.py:find_pool",
+            "expected = expected_records(split, n0)",
+            "expected = expected_records(split, counted.count)",
+        ),
+        (
+            "true-count-pool-of-sums",
+            "As many persons may be beyond the limit of pooled sums as the true number says.",
+            "pooled_sums.py:find_sums",
+            "persons_beyond(split, n0, ",
+            "persons_beyond(split, cells.count, ",
+        ),
+        (
+            "true-count-vectors",
+            "The rounds of a mean vector are planned by the true number of rows.",
+            "mean_vector.py:adaptive_mean_vector",
+            "VectorSchedule.of(here.split, n0, ",
+            "VectorSchedule.of(here.split, norms.count, ",
+        ),
+        (
+            "true-count-scale",
+            "The scale of a ratio's numbers is drawn at a strength that follows from their number.",
+            "ratio.py:_scale",
+            "expected = expected_records(split, n0)",
+            "expected = expected_records(split, sum(counts))",
+        ),
+        (
+            "true-count-limit-of-rows",
+            "How many rows of a person count is drawn at a strength of the true number of persons.",
+            "persons.py:_find_limit",
+            "_SURE / (target * scale)",
+            "_SURE / (max(sizes.count, 1) * scale)",
+        ),
+        (
+            "true-count-location",
+            "A location is planned by the true number of records.",
+            "location.py:location",
+            "lattice, split, n0, bounded",
+            "lattice, split, counts.count, bounded",
+        ),
+        (
+            "true-count-extreme",
+            "A maximum is planned by the true number of records.",
+            "extreme.py:_estimate",
+            "mean_schedule(lattice, split, count, ",
+            "mean_schedule(lattice, split, tails.count, ",
+        ),
+        (
+            "true-count-squares",
+            "The squares of a population's mean get a part of the budget by the true number.",
+            "population.py:draw_squares",
+            "part_for_squares(here.split, n0)",
+            "part_for_squares(here.split, count)",
+        ),
+        (
+            "true-count-persons",
+            "The mean of persons with all rows is planned by their true number.",
+            "person_mean.py:mean_of_persons",
+            "PeopleSchedule.of(split, n0, ",
+            "PeopleSchedule.of(split, cells.count, ",
+        ),
+        (
+            "true-count-sum",
+            "A sum looks for its data by the true number of records.",
+            "sum.py:sum_within",
+            "_search(here, records, n0, ",
+            "_search(here, records, summary.count, ",
+        ),
+        (
+            "true-count-outside",
+            "Records outside of bounds are counted at a strength that follows from their number.",
+            "bounds.py:count_outside",
+            "16 / expected_records(here.split, n0)",
+            "16 / expected_records(here.split, elsewhere)",
+        ),
+        (
+            "true-count-between-quantiles",
+            "The ends of a range between quantiles are drawn by the true number of records.",
+            "iqr.py:quantile_range",
+            "count - noise.bound(0.1",
+            "windows[0].count - noise.bound(0.1",
+        ),
+        (
+            "true-count-cells",
+            "Which cells around quantiles are counted follows from the true number of records.",
+            "quantiles.py:_count_cells",
+            "places_of(drawn.points, qs, drawn.count)",
+            "places_of(drawn.points, qs, drawn.windows.count)",
+        ),
+    )
+)
