@@ -80,18 +80,6 @@ def test_a_column_of_other_types_in_one_file(reader, ask, tmp_path) -> None:
     refused(folder, ask, (mo.SourceError, mo.UnsupportedData), "not all files", "could not be read")
 
 
-@pytest.mark.parametrize("ask", ASKS)
-def test_a_column_that_one_file_has_not(reader, ask, tmp_path) -> None:
-    folder = written(tmp_path, people(), people().drop_columns(["pay"]))
-    refused(folder, ask, mo.SourceError, "not all files", "could not be read")
-
-
-@pytest.mark.parametrize("ask", [mean_by_name, drawn_keys])
-def test_a_column_of_keys_that_one_file_has_not(reader, ask, tmp_path) -> None:
-    folder = written(tmp_path, people(), people().drop_columns(["name"]))
-    refused(folder, ask, mo.SourceError, "not all files", "could not be read")
-
-
 @pytest.mark.parametrize("kept", [0, 3, 100, -200, -9])
 @pytest.mark.parametrize("ask", [*ASKS, drawn_keys])
 def test_a_truncated_file(reader, ask, kept, tmp_path) -> None:

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 from modicum.cli.options import TABLE, Output, add_csv, opened
 from modicum.cli.tasks import words_of
+from modicum.errors import InvalidArgument
 from modicum.plural import number_of
 from modicum.sources import base, copied, excel, progress
 from modicum.sources.csv import MARKS, CsvFile, Numbers
 from modicum.sources.examined import NumberCounts, PatternCounts
+from modicum.sources.several import SeveralFiles
 from modicum.sources.types import conversion, is_number, label_kind
 
 _WARNING = "NOT PRIVATE: exact facts about the data, for whoever keeps them. Do not pass them on."
@@ -132,6 +134,8 @@ def _answer(arguments: argparse.Namespace) -> Output:
 def _opened(arguments: argparse.Namespace) -> tuple[base.Source, str]:
     """Open the file, with another separator if the header needs one and the options give none."""
     source = opened(arguments)
+    if isinstance(source, SeveralFiles) and source.engine == "csv":
+        raise InvalidArgument(f"{source.label} are several files: check them one after the other")
     if isinstance(source, CsvFile) and arguments.separator is None:
         other = source.other_separator
         if other is not None:

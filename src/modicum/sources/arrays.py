@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -20,6 +22,15 @@ from modicum.summaries.base import Columns
 
 BLOCK = 1 << 16
 """About as many values are in a block of rows: 512 KB."""
+
+_OF_OTHERS: Mapping[type, str] = {
+    dict: "pass pandas.DataFrame(...) or polars.DataFrame(...) of it",
+    list: "pass numpy.array(...) of it, or pandas.DataFrame(..., columns=[...])",
+    tuple: "pass numpy.array(...) of it, or pandas.DataFrame(..., columns=[...])",
+    str: "pass a list of numbers, a pandas.DataFrame(...) for labels, or the paths of files",
+    bytes: "pass a list of numbers, or pandas.DataFrame(...) for labels",
+}
+"""Of what else a list may be, and what to pass."""
 
 _NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_, type(None))
 
@@ -110,8 +121,18 @@ def open_array(array: NDArray[Any]) -> base.Source:
 def _open_list(items: Sequence[Any]) -> base.Source:
     """Open a list, tuple or range, by copying it; an item that is not a number is missing.
 
-    A list declares no type, so refusing an item would reveal something about it.
+    A list declares no type, so refusing an item would reveal something about it. What all items are
+    counts as its type: paths of files, texts, or rows.
     """
+    if items and isinstance(items[0], str | os.PathLike | base.Source):
+        files = import_module("modicum.sources.files")
+        named = any(isinstance(item, os.PathLike | base.Source) for item in items)
+        if named or all(map(files.names_a_file, items)):
+            found: base.Source = files.open_list(items)
+            return found
+    for kind, advice in _OF_OTHERS.items():
+        if items and all(isinstance(item, kind) for item in items):
+            raise UnsupportedData(f"cannot read a list of {kind.__name__}: {advice}")
     values = numbers_of(items)
     return base.MemorySource.of_column("list", len(values), array_column(values), "float64")
 

@@ -50,8 +50,8 @@ class Source(ABC):
     """A table or array that can be read again and again, in chunks.
 
     The name of the ``engine`` is public. ``names`` are the columns of a table, ``None`` for a
-    one-dimensional array; columns that share a name cannot be read. ``declared`` maps the name of a
-    column to the printed name of its declared type; ``None`` accepts any column. An array answers
+    one-dimensional array; those with ``shared`` names cannot be read. ``declared`` maps the name of
+    a column to the printed name of its declared type; ``None`` accepts any column. An array answers
     to the name ``alias``. Error messages call the data ``label``: a file's name, never its
     contents.
     """
@@ -68,7 +68,7 @@ class Source(ABC):
         self.engine = engine
         times = Counter(names)
         self._names = None if names is None else tuple(name for name in names if times[name] == 1)
-        self._shared = frozenset(name for name, n in times.items() if n > 1)
+        self.shared = frozenset(name for name, n in times.items() if n > 1)
         self._declared = declared
         self._alias = alias
         self._label = f"the {engine} data" if label is None else label
@@ -202,7 +202,7 @@ class Source(ABC):
 
     def _missing(self, column: str) -> errors.MissingColumn:
         """Return an error that lists the columns, and the one that may be meant."""
-        if column in self._shared:
+        if column in self.shared:
             return errors.MissingColumn(
                 f"there are several columns {column!r}: give each a name of its own"
             )
@@ -483,7 +483,8 @@ def open_source(table: Any) -> Source:
       size;
     - a DuckDB relation of any connection;
     - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
-    - the path of a .parquet, .csv or .tsv file, or a folder or pattern of Parquet files.
+    - the path of a .parquet, .csv or .tsv file, a folder of Parquet files, a pattern, or a list of
+      paths.
 
     UnsupportedData for anything else, with what to pass instead; SourceError if a file is missing,
     or no installed engine reads it.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -13,13 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from modicum.errors import InvalidArgument, SourceError, as_given
-from modicum.sources import arrow, base, copied, csv_rows, excel
+from modicum.errors import InvalidArgument, SourceError, UnsupportedData, as_given
+from modicum.plural import number_of
+from modicum.sources import arrow, base, copied, csv_rows, excel, several
 from modicum.sources.base import Source
 from modicum.sources.csv import CsvFile, Numbers
 from modicum.sources.duckdb import DuckRelation
 from modicum.sources.polars import LazyQuery
-from modicum.sources.types import is_number, label_kind
 
 T = TypeVar("T")
 _BATCH = 1 << 17  # rows of a Parquet file
@@ -50,32 +52,90 @@ _ADVICE = {suffix: line for suffixes, line in _READERS.items() for suffix in suf
 
 @base.opener("builtins.str", "os.PathLike")
 def _open_path(path: str | os.PathLike[str]) -> Source:
-    """Open a file by the end of its name, or all Parquet files of a folder or pattern.
+    """Open a file by the end of its name, or all files of a folder or pattern as one table.
 
-    Which files there are, and their schemas, count as public. Folder names such as ``year=2024``
-    make no columns.
+    Which files there are, and their schemas, count as public, as do folders such as ``year=2024``.
     """
     name, files = found_files(path)
-    suffixes = {Path(file).suffix.lower() for file in files}
-    if suffixes == {".parquet"}:
-        return base.guarded(repr(name), lambda: _open_parquet(files, repr(name)))
-    if len(files) == 1:
-        suffix = suffixes.pop()
-        if _text_suffix(files[0]) in _SEPARATORS:
-            return csv_file(files[0])
-        if suffix in excel.SUFFIXES:
-            return excel.open_sheet(files[0], name)
-        if suffix in copied.STATISTICS:
-            copy = copied.of_statistics(files[0], repr(name))
-            return base.guarded(
-                repr(name),
-                lambda: CsvFile(copy.path, name, csv_rows.Dialect(), Numbers(), keep=copy),
+    root = Path(path)
+    if not root.is_dir():  # that part of a pattern which is no pattern
+        fixed = itertools.takewhile(lambda part: not re.search(r"[*?\[]", part), root.parts)
+        root = Path(*fixed)
+    return _open_files(files, root, repr(name))
+
+
+def open_list(items: Sequence[Any]) -> Source:
+    """Open paths, or files that are opened already, as one table."""
+    opened: list[several.Part] = []
+    paths: list[str] = []
+    for item in items:
+        if isinstance(item, Source):
+            if not isinstance(item, base.StreamSource) or item.views:
+                raise UnsupportedData(f"a list holds paths or opened files, and no {item!r}")
+            opened.append(several.Part(item, item.label.strip("'")))
+        elif not isinstance(item, str | os.PathLike):
+            raise UnsupportedData(
+                f"a list holds paths or opened files, and no {type(item).__name__}"
             )
-        if suffix in _ARROW:
-            return base.guarded(
-                repr(name), lambda: _open_arrow(files[0], _ARROW[suffix], repr(name))
-            )
-    raise _unknown_format(name)
+        else:
+            paths += map(os.path.abspath, found_files(item)[1])
+    twice = sorted({Path(path).name for path, n in Counter(paths).items() if n > 1})
+    if twice:
+        raise InvalidArgument(f"a file is in the list twice: {', '.join(map(repr, twice))}")
+    label = f"the list of {number_of(len(items), 'file')}"
+    if paths and not opened:
+        return _open_files(
+            paths, Path(os.path.commonpath([Path(each).parent for each in paths])), label
+        )
+    parts = [part for path in paths for part in _parts([path], Path(path).parent, label)]
+    return several.SeveralFiles([*opened, *parts], label)
+
+
+def names_a_file(item: object) -> bool:
+    """Whether an item of a list is the path of a file, and no label."""
+    if not isinstance(item, str):
+        return False
+    suffix = Path(item).suffix.lower()
+    known = {".parquet", *_SEPARATORS, *excel.SUFFIXES, *_ARROW, *copied.UNPACK}
+    return suffix in {*known, *copied.STATISTICS} or os.path.exists(item)  # noqa: PTH110 -- no error
+
+
+def _open_files(files: Sequence[str], root: Path, label: str) -> Source:
+    parts = _parts(files, root, label)
+    if len(parts) == 1 and not parts[0].folders:
+        return parts[0].source
+    return several.SeveralFiles(parts, label)
+
+
+def _parts(files: Sequence[str], root: Path, label: str) -> list[several.Part]:
+    """Open files, whose names in messages are those below a folder."""
+    parts = []
+    for file in files:
+        inside = Path(file).is_relative_to(root) and Path(file) != root
+        below = Path(file).relative_to(root) if inside else Path(Path(file).name)
+        called = label if len(files) == 1 else f"{below.as_posix()!r} of {label}"
+        source = _open_file(file, called)
+        parts.append(several.Part(source, below.as_posix(), several.folders_of(below)))
+    return parts
+
+
+def _open_file(file: str, label: str) -> base.StreamSource:
+    """Open one file by the end of its name."""
+    suffix, name = Path(file).suffix.lower(), Path(file).name
+    if suffix == ".parquet":
+        return base.guarded(label, lambda: _open_parquet(file, label))
+    if _text_suffix(file) in _SEPARATORS:
+        return csv_file(file)
+    if suffix in excel.SUFFIXES:
+        return excel.open_sheet(file, name)
+    if suffix in copied.STATISTICS:
+        copy = copied.of_statistics(file, label)
+        return base.guarded(
+            label, lambda: CsvFile(copy.path, name, csv_rows.Dialect(), Numbers(), keep=copy)
+        )
+    if suffix in _ARROW:
+        return base.guarded(label, lambda: _open_arrow(file, _ARROW[suffix], label))
+    raise _unknown_format(Path(file).name)
 
 
 def _text_suffix(path: str) -> str:
@@ -93,7 +153,7 @@ def csv_file(
     encoding: str = "utf-8",
     columns: Sequence[str] | None = None,
     multiline: bool = True,
-) -> Source:
+) -> CsvFile:
     """Open a CSV file that is written otherwise than with commas and decimal points.
 
     The file can be passed wherever a table is. Nothing but its first line is read yet. What is not
@@ -223,7 +283,8 @@ def open_as(path: str | os.PathLike[str], how: Mapping[str, Any]) -> Source:
             kind = "a workbook" if opened is excel_file else "a CSV file"
             known = ", ".join(f"{each}=" for each in taken)
             raise InvalidArgument(f"{name}= is no option of {kind}, which takes {known}")
-    return opened(path, **how)
+    found = found_files(path)[1]
+    return opened(path, **how) if len(found) == 1 else open_list([opened(f, **how) for f in found])
 
 
 def _one_file(function: str, path: str | os.PathLike[str]) -> str:
@@ -308,20 +369,19 @@ def _unknown_format(name: str) -> InvalidArgument:
 _SHORT = 1 << 14  # bytes of a list of texts, as it is written
 
 
-class _ParquetFiles(base.StreamSource):
-    """Files of one schema, read by PyArrow one row group after the other.
+class _ParquetFile(base.StreamSource):
+    """A file, read by PyArrow one row group after the other.
 
     Polars is half as fast again, but holds many row groups at a time: three times the memory.
     """
 
-    def __init__(self, files: Sequence[str], label: str) -> None:
+    def __init__(self, file: str, label: str) -> None:
         parquet = import_module("pyarrow.parquet")
-        schema = parquet.read_schema(files[0])
+        schema = parquet.read_schema(file)
         super().__init__(
             "parquet", schema.names, lambda name: str(schema.field(name).type), label=label
         )
-        self._schema = schema
-        self._files = files
+        self._file, self._schema = file, schema
         self._open = parquet.ParquetFile
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[base.TableBatch]:
@@ -331,33 +391,23 @@ class _ParquetFiles(base.StreamSource):
         self, columns: Sequence[str], labels: Sequence[str]
     ) -> Generator[base.TableBatch, None, None]:
         names = list(dict.fromkeys([*columns, *labels]))
-        for path in self._files:
-            metadata = import_module("pyarrow.parquet").read_metadata(path)
-            self._check_file(columns, labels, metadata.schema.to_arrow_schema())
-            few = [each for each in set(labels) - set(columns) if _has_few_texts(metadata, each)]
-            with self._open(path, pre_buffer=False, metadata=metadata, read_dictionary=few) as file:
-                batches = file.iter_batches(batch_size=_BATCH, columns=names)
-                yield from arrow.arrow_batches(batches, columns, labels)
-
-    def _check_file(self, columns: Sequence[str], labels: Sequence[str], schema: Any) -> None:
-        """Refuse by its schema a file that does not match the first one."""
-        for name in (*columns, *labels):
-            if schema.names.count(name) != 1:
-                raise SourceError(f"not all files of {self._label} declare {name!r} once")
-        for name in columns:
-            if not is_number(str(schema.field(name).type)):
-                raise SourceError(f"not all files of {self._label} declare {name!r} as numbers")
-        for name in labels:
-            first = self._schema.field(name).type
-            if label_kind(str(schema.field(name).type)) != label_kind(str(first)):
-                raise SourceError(f"not all files of {self._label} declare {name!r} alike")
+        metadata = import_module("pyarrow.parquet").read_metadata(self._file)
+        schema = metadata.schema.to_arrow_schema()
+        for name in names:
+            if schema.names.count(name) != 1 or schema.field(name) != self._schema.field(name):
+                raise SourceError(f"{self._label} was written anew while it was read")
+        few = [each for each in set(labels) - set(columns) if _has_few_texts(metadata, each)]
+        with self._open(
+            self._file, pre_buffer=False, metadata=metadata, read_dictionary=few
+        ) as file:
+            batches = file.iter_batches(batch_size=_BATCH, columns=names)
+            yield from arrow.arrow_batches(batches, columns, labels)
 
     def about_rows(self) -> int | None:
         return self._count()
 
     def _count(self) -> int:
-        read_metadata = import_module("pyarrow.parquet").read_metadata
-        return sum(read_metadata(path).num_rows for path in self._files)
+        return int(import_module("pyarrow.parquet").read_metadata(self._file).num_rows)
 
 
 def _has_few_texts(metadata: Any, name: str) -> bool:
@@ -379,35 +429,26 @@ def _has_few_texts(metadata: Any, name: str) -> bool:
     )
 
 
-def _open_parquet(files: Sequence[str], label: str) -> Source:
+def _open_parquet(file: str, label: str) -> base.StreamSource:
     if find_spec("pyarrow") is not None:
-        return _ParquetFiles(files, label)
+        return _ParquetFile(file, label)
     if find_spec("polars") is not None:
-        frame = import_module("polars").scan_parquet(files, glob=False, hive_partitioning=False)
+        frame = import_module("polars").scan_parquet([file], glob=False, hive_partitioning=False)
         return LazyQuery(frame, "parquet", label=label)
     if find_spec("duckdb") is not None:
-        return _open_with_duckdb(list(files), label)
+        connection = import_module("duckdb").connect()
+        relation = connection.read_parquet([file], hive_partitioning=False)
+        return DuckRelation(relation, "parquet", label=label, keep=connection)
     raise SourceError(
         f"reading {label} needs PyArrow, Polars or DuckDB: pip install 'modicum[arrow]'"
     )
 
 
-def _open_arrow(path: str, form: str, label: str) -> Source:
+def _open_arrow(path: str, form: str, label: str) -> base.StreamSource:
     if find_spec("pyarrow") is None:
         raise SourceError(f"reading {label} needs PyArrow: pip install 'modicum[arrow]'")
     dataset = import_module("pyarrow.dataset").dataset(path, format=form)
     return arrow.ArrowDataset(dataset, label)
-
-
-def _open_with_duckdb(files: list[str], label: str) -> Source:
-    connection = import_module("duckdb").connect()
-    # DuckDB would cast text in one file to the numbers of another, and fail by its values.
-    singles = [connection.read_parquet([path], hive_partitioning=False) for path in files]
-    schemas = {(*each.columns, *map(str, each.dtypes)) for each in singles}
-    if len(schemas) > 1:
-        raise SourceError(f"not all files of {label} declare the same columns")
-    relation = connection.read_parquet(files, hive_partitioning=False)
-    return DuckRelation(relation, "parquet", label=label, keep=connection)
 
 
 def prefetch(batches: Generator[T, None, None]) -> Iterator[T]:

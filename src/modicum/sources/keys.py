@@ -123,7 +123,7 @@ def shown_keys(types: Sequence[str], labels: Sequence[Any]) -> list[Any]:
 
 
 def _shown(declared: str, label: Any) -> Any:
-    if label_kind(declared) == "datetime" and _zoned(declared) and isinstance(label, datetime):
+    if label_kind(declared) == "datetime" and zoned(declared) and isinstance(label, datetime):
         return label.replace(tzinfo=UTC)
     return label
 
@@ -218,20 +218,27 @@ def _moment(declared: str, key: Any) -> Any:
     if not isinstance(key, date):
         raise _NoSuchLabel
     given = isinstance(key, datetime) and key.tzinfo is not None
-    zoned = given if declared == "timestamp" else _zoned(declared)  # Spark's is one of UTC
-    if zoned and not given:
+    has_zone = given if declared == "timestamp" else zoned(declared)  # Spark's is one of UTC
+    if has_zone and not given:
         raise _NoSuchLabel(
             "its moments have a zone, so give one, such as "
             "datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)"
         )
-    if given and not zoned:
+    if given and not has_zone:
         raise _NoSuchLabel("its moments have no zone, so give none")
     if not isinstance(key, datetime):
         return datetime.combine(key, datetime.min.time())
     return key.astimezone(UTC).replace(tzinfo=None) if given else key
 
 
-def _zoned(declared: str) -> bool:
+def zoned(declared: str) -> bool:
+    """Whether moments of a declared type have a zone.
+
+    Examples
+    --------
+    >>> zoned("timestamp[us, tz=UTC]"), zoned("datetime64[ns]")
+    (True, False)
+    """
     return _ZONE.search(declared) is not None
 
 

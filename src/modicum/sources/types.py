@@ -120,6 +120,17 @@ def is_number(declared: str) -> bool:
     return _NUMBER.fullmatch(lower) is not None
 
 
+def is_null(declared: str) -> bool:
+    """Whether a declared type has no values but missing ones.
+
+    Examples
+    --------
+    >>> is_null("null"), is_null("int64")
+    (True, False)
+    """
+    return declared.removesuffix("[pyarrow]").strip('"').lower() in {"null", "void"}
+
+
 def check_number(engine: str, declared: str, column: str | None) -> None:
     """Refuse a declared type that is not a number, with the conversion to write."""
     if is_number(declared):
