@@ -66,13 +66,13 @@ def _open_path(path: str | os.PathLike[str]) -> Source:
 
 def open_list(items: Sequence[Any]) -> Source:
     """Open paths, or files that are opened already, as one table."""
-    opened: list[several.Part] = []
+    opened: list[several.OneFile] = []
     paths: list[str] = []
     for item in items:
         if isinstance(item, Source):
             if not isinstance(item, base.StreamSource) or item.views:
                 raise UnsupportedData(f"a list holds paths or opened files, and no {item!r}")
-            opened.append(several.Part(item, item.label.strip("'")))
+            opened.append(several.OneFile(item, item.label.strip("'")))
         elif not isinstance(item, str | os.PathLike):
             raise UnsupportedData(
                 f"a list holds paths or opened files, and no {type(item).__name__}"
@@ -107,7 +107,7 @@ def _open_files(files: Sequence[str], root: Path, label: str) -> Source:
     return several.SeveralFiles(parts, label)
 
 
-def _parts(files: Sequence[str], root: Path, label: str) -> list[several.Part]:
+def _parts(files: Sequence[str], root: Path, label: str) -> list[several.OneFile]:
     """Open files, whose names in messages are those below a folder."""
     parts = []
     for file in files:
@@ -115,7 +115,7 @@ def _parts(files: Sequence[str], root: Path, label: str) -> list[several.Part]:
         below = Path(file).relative_to(root) if inside else Path(Path(file).name)
         called = label if len(files) == 1 else f"{below.as_posix()!r} of {label}"
         source = _open_file(file, called)
-        parts.append(several.Part(source, below.as_posix(), several.folders_of(below)))
+        parts.append(several.OneFile(source, below.as_posix(), several.folders_of(below)))
     return parts
 
 

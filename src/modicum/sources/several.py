@@ -29,7 +29,7 @@ _INTEGER = re.compile(r"u?int\d*|bool(ean)?|u?(tiny|small|big|huge)int|u?integer
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OneFile:
     """A file, its name in messages, and what the names of its folders say of its rows."""
 
     source: base.StreamSource
@@ -61,7 +61,7 @@ def folders_of(below: PurePath) -> dict[str, str | None]:
 class SeveralFiles(base.StreamSource):
     """The rows of one file after the other; ``parts`` are of one engine, at least one."""
 
-    def __init__(self, parts: Sequence[Part], label: str) -> None:
+    def __init__(self, parts: Sequence[OneFile], label: str) -> None:
         engine = parts[0].source.engine
         if any(part.source.engine != engine for part in parts):
             raise InvalidArgument(
@@ -209,7 +209,7 @@ class SeveralFiles(base.StreamSource):
 
 
 def _read(
-    part: Part, floats: Sequence[str], labels: Sequence[str]
+    part: OneFile, floats: Sequence[str], labels: Sequence[str]
 ) -> Iterator[tuple[int, base.TableBatch]]:
     """Read columns that a file has, with the numbers of rows."""
     if not floats and not labels:
