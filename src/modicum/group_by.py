@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from modicum.array_release import ArrayRelease
-from modicum.errors import InvalidArgument, as_given, no_attribute
+from modicum.errors import InvalidArgument, a_kind, as_given, no_attribute
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.methods import ONE_COLUMN, GroupStatistics
 from modicum.privacy.budget import Budget, chosen_budget
@@ -219,10 +220,13 @@ def _listed_keys(keys: object, columns: Sequence[str], types: Sequence[str]) -> 
             "keys must be a list such as ['a', 'b'], got a Series with labels of its own: pass "
             "list(series.index) or list(series)"
         )
+    # Others than those that are listed by hand may be data, which no message shows.
+    typed = isinstance(keys, list | tuple) and len(keys) <= _TYPED
+    told = as_given if typed else _kind_of
     if len(columns) == 1:
-        read = tuple(_checked_key(key, columns[0], types[0]) for key in keys)
+        read = tuple(_checked_key(told, key, columns[0], types[0]) for key in keys)
     else:
-        read = tuple(_checked_tuple(key, columns, types) for key in keys)
+        read = tuple(_checked_tuple(told, key, columns, types) for key in keys)
     if not read:
         raise InvalidArgument("keys is empty: name the groups, or give key_budget= to draw them")
     # Keys of one label are one. Where no type is declared, a label that is text is also found by a
@@ -232,22 +236,27 @@ def _listed_keys(keys: object, columns: Sequence[str], types: Sequence[str]) -> 
         told_apart.append(Counter(map(str, read)))
     twice = sorted({str(key) for each in told_apart for key, n in each.items() if n > 1})
     if twice:
-        typed = isinstance(keys, list | tuple) and len(read) <= _TYPED  # or it may be data
         which = f"there are several {twice}" if typed else "some of these are there several times"
         raise InvalidArgument(f"keys must be different, but {which}")
     return read
 
 
-def _checked_tuple(key: object, columns: Sequence[str], types: Sequence[str]) -> tuple[Any, ...]:
+def _checked_tuple(
+    told: Callable[[object], str], key: object, columns: Sequence[str], types: Sequence[str]
+) -> tuple[Any, ...]:
     if not isinstance(key, tuple | list) or len(key) != len(columns):
         raise InvalidArgument(
-            f"a key of {list(columns)} is a tuple of {len(columns)} labels, got {as_given(key)}; "
+            f"a key of {list(columns)} is a tuple of {len(columns)} labels, got {told(key)}; "
             "or give a list for each: keys={'column': [...], ...}"
         )
-    return tuple(map(_checked_key, key, columns, types))
+    return tuple(map(partial(_checked_key, told), key, columns, types))
 
 
-def _checked_key(key: object, column: str, declared: str) -> Any:
-    read = read_key(key)
-    label_of(declared, read, column)
+def _checked_key(told: Callable[[object], str], key: object, column: str, declared: str) -> Any:
+    read = read_key(key, told(key))
+    label_of(declared, read, column, told(key))
     return read
+
+
+def _kind_of(key: object) -> str:
+    return a_kind(type(key))

@@ -176,8 +176,8 @@ def test_labels_by_the_names_that_engines_print() -> None:
     assert label_of("decimal128(3, -2)", 1200, "") == 1200
     assert label_of("date32[day]", 10**8, "") == 10**8  # a day beyond all calendars
     assert label_of("hugeint", 2**126, "") == 2**126
-    assert read_key(UUID(int=5)) == str(UUID(int=5))
-    assert read_key(b"North") == "North"
+    assert read_key(UUID(int=5), "") == str(UUID(int=5))
+    assert read_key(b"North", "") == "North"
     for declared in ("FLOAT", "float[pyarrow]", "Float32", "float32"):
         assert constant_of(declared, np.float64(0.1)) == np.float32(0.1)
     for declared in ("halffloat", "float16"):

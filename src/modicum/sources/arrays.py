@@ -25,8 +25,8 @@ BLOCK = 1 << 16
 
 _OF_OTHERS: Mapping[type, str] = {
     dict: "pass pandas.DataFrame(...) or polars.DataFrame(...) of it",
-    list: "pass numpy.array(...) of it, or pandas.DataFrame(..., columns=[...])",
-    tuple: "pass numpy.array(...) of it, or pandas.DataFrame(..., columns=[...])",
+    list: "pass numpy.asarray(...) of it, or pandas.DataFrame(..., columns=[...])",
+    tuple: "pass numpy.asarray(...) of it, or pandas.DataFrame(..., columns=[...])",
     str: "pass a list of numbers, a pandas.DataFrame(...) for labels, or the paths of files",
     bytes: "pass a list of numbers, or pandas.DataFrame(...) for labels",
 }

@@ -42,12 +42,12 @@ class _NoSuchLabel(Exception):
     """No row can hold a key; why not."""
 
 
-def read_key(key: Any) -> Any:
-    """Return the Python value of a key, a moment with a zone in UTC."""
+def read_key(key: Any, told: str) -> Any:
+    """Return the Python value of a key, a moment with a zone in UTC; ``told`` is its name."""
     if isinstance(key, np.datetime64):
         moment = key.astype("M8[us]")
         if moment.astype(key.dtype) != key:
-            raise InvalidArgument(f"{as_given(str(key))} can be no label: {_FINEST}")
+            raise InvalidArgument(f"{told} can be no label: {_FINEST}")
         return key.item() if np.datetime_data(key.dtype)[0] in "YMWD" else moment.item()
     if isinstance(key, np.generic):
         key = key.item()
@@ -58,20 +58,22 @@ def read_key(key: Any) -> Any:
         return str(key)
     if isinstance(key, datetime):
         if getattr(key, "nanosecond", 0):  # of pandas
-            raise InvalidArgument(f"{as_given(str(key))} can be no label: {_FINEST}")
+            raise InvalidArgument(f"{told} can be no label: {_FINEST}")
         key = datetime.combine(key.date(), key.timetz())
         key = key if key.tzinfo is None else key.astimezone(UTC)
     if (
         not isinstance(key, _LABELS) or (isinstance(key, Decimal) and key.is_nan()) or key != key  # noqa: PLR0124 -- NaN and NaT
     ):
         raise InvalidArgument(
-            f"{as_given(key)} can be no label: pass text, numbers, bools, dates or moments"
+            f"{told} can be no label: pass text, numbers, bools, dates or moments"
         )
     return key
 
 
-def label_of(declared: str, key: Any, column: str) -> Any:
+def label_of(declared: str, key: Any, column: str, told: str = "") -> Any:
     """Return the label that rows have whose column, of a declared type, holds a key.
+
+    Messages call the key ``told``, by default as it is written.
 
     Examples
     --------
@@ -81,7 +83,7 @@ def label_of(declared: str, key: Any, column: str) -> Any:
     (Decimal('0.10'), 0.1)
     >>> label_of("string", 5, "code")
     Traceback (most recent call last):
-    modicum.errors.InvalidArgument: ... declared as string; write it as text, '5'
+    modicum.errors.InvalidArgument: ... declared as string; write it as text, such as '5'
     """
     try:
         return _label_of(declared, key)
@@ -89,7 +91,7 @@ def label_of(declared: str, key: Any, column: str) -> Any:
         advice = f"; {why}" * bool(str(why))
     name = _KINDS[str(label_kind(declared))][1]
     raise InvalidArgument(
-        f"the column {column!r} holds {name}, so no row has the key {as_given(key)}: it is "
+        f"the column {column!r} holds {name}, so no row has the key {told or as_given(key)}: it is "
         f"declared as {declared}{advice}"
     )
 
@@ -244,7 +246,7 @@ def zoned(declared: str) -> bool:
 
 def _text(_declared: str, key: Any) -> Any:
     if not isinstance(key, str):
-        raise _NoSuchLabel(f"write it as text, {str(key)!r}")
+        raise _NoSuchLabel("write it as text, such as '5'")
     return key
 
 
