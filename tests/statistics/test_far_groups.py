@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import modicum as mo
 from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import LossScore
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import LiveRun, run
 from modicum.runtime.steps import Draw
@@ -35,16 +38,38 @@ def further(cells: tuple[int, ...]) -> list[int]:
 
 @pytest.mark.parametrize("most", [2, 4, 6, 20])
 def test_a_record_costs_every_radius_at_most_as_much_as_one_far_away(most) -> None:
-    """All crowds of up to three records in five cells, and one record more in each cell."""
-    for cells in crowds(5, 3):
+    """All crowds of up to three records in five cells, and one record more in each cell.
+
+    Eight empty cells are before the last two.
+    """
+    for few in crowds(5, 3):
+        cells = few[:3] + (0,) * 8 + few[3:]
         losses = ramp(further(cells), most)
-        for place in range(5):
+        for place in range(13):
             more = tuple(count + (i == place) for i, count in enumerate(cells))
             added = (ramp(further(more), most) - losses).tolist()
             # Within the first radius a record costs nothing; else one that ends at a radius costs
-            # the most before it, and a step more for each radius further out.
-            cost = [most if j < place else min(j - place, most // 2) for j in range(5)]
-            assert added == (cost if place else [0] * 5)
+            # the most before it, and a step more for each radius further out; a half of the most,
+            # or all of it if the record is within two octaves of the first, as those of a tail.
+            least = most if place <= 8 else most // 2
+            cost = [most if j < place else min(j - place, least) for j in range(13)]
+            assert added == (cost if place else [0] * 13)
+
+
+@pytest.mark.parametrize("tail", [3, 12, 37])
+def test_a_tail_that_two_counts_overestimate_is_no_group_far_out(tail) -> None:
+    """By the law of the draw: as many noisy records as tell a group, and only those of a tail.
+
+    Once in 10^5 such counts meet; bounds at 10^6 times the spread would then rule the mean error.
+    """
+    radii, most, counted = 150, 40, 74
+    beyond = [tail * 2 // (i + 2) ** 2 for i in range(radii)]  # of index 2 and less, in quarters
+    beyond[0], none = tail, 1000 * radii
+    share = Fraction(21, 100) * 100 / counted  # nats that so many records outweigh
+    prior = np.rint(np.linspace(0, 6 * most / float(share), radii)).astype(np.int64)
+    law = Exponential(LossScore(ramp(beyond, most) + prior, most, none), share)
+    chances = np.exp(law.log_densities(range(radii)))
+    assert chances[most + most // 2 :].sum() < 2e-3
 
 
 class Given:

@@ -49,6 +49,7 @@ _IF_TIGHT, _IF_WIDE = 200.0, 50.0
 # least; "none" weighs so many times all of them, the widest so many nats less than the first one,
 # and these are to spare.
 _FEW, _PARTS, _POWER, _OCTAVES, _NONE, _WIDEST, _SPARE = 250, 4, 2.5, 3, 1000, 6.0, 3.0
+_TAIL = 8  # parts of an octave from the first bounds, in which a tail of index 2 has 15 in 16
 _STRENGTH = 0.2  # least strength of that draw
 # Power that radii drawn again should have, and the least: wider ones by 2.4 and 6 on average.
 _AGAIN, _LEAST_AGAIN = 2.0, 1.25
@@ -246,18 +247,23 @@ def ramp(beyond: Sequence[int], most: int) -> NDArray[np.int64]:
     """[mean.18] Loss of each radius, of which ``beyond`` is the number of records further away.
 
     A record within the first radius counts for none of them. One in the cell that ends at radius i
-    costs ``most`` at each radius before, and at radius j >= i as many steps as j is further out,
-    half of ``most`` at the utmost: an integer of [0, most] everywhere.
+    costs ``most`` at each radius before, and at radius j >= i as many steps as j is further out:
+    half of ``most`` at the utmost, or all of it if i is within two octaves of the first radius,
+    where nearly all records of a tail are. An integer of [0, most] everywhere.
 
     Examples
     --------
-    >>> ramp([7, 7, 7, 0, 0, 0], 4).tolist()  # seven records end at the fourth radius
-    [28, 28, 28, 0, 7, 14]
+    >>> ramp([7] * 9 + [0] * 3, 2).tolist()  # seven records end at the tenth radius
+    [14, 14, 14, 14, 14, 14, 14, 14, 14, 0, 7, 7]
+    >>> ramp([7, 0, 0, 0, 0, 0], 2).tolist()  # just beyond the first: further out is no better
+    [14, 0, 7, 14, 14, 14]
     """
-    further = np.array(beyond, dtype=np.int64)
-    losses = most * further
-    for steps in range(1, min(most // 2, len(further) - 1) + 1):
+    further, half = np.array(beyond, dtype=np.int64), most // 2
+    losses, places = most * further, np.arange(len(beyond))
+    for steps in range(1, min(most, len(further) - 1) + 1):
         # The records that are so many steps within a radius, or more: of the group all but those
-        # further than the radius as many steps before.
-        losses[steps:] += further[0] - further[:-steps]
+        # further than the radius as many steps before; beyond a half only those of a tail.
+        before = places[:-steps]
+        held = before if steps <= half else before.clip(max=_TAIL)
+        losses[steps:] += further[0] - further[held]
     return losses
