@@ -1,5 +1,8 @@
 """Labels and numbers of odd kinds: read alike everywhere, and never a reason to fail."""
 
+import uuid
+
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +14,7 @@ import pytest
 import modicum as mo
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.sources.base import open_source
+from tests.sources.engines import TABLES as ALL_TABLES
 from tests.sources.engines import labels_of, same, values
 
 UNIT = mo.unit_of("id", max_rows=1)
@@ -192,3 +196,127 @@ def test_files_of_a_data_set_are_read_if_no_value_can_fail(tmp_path, first, seco
                 continue
             with pytest.raises(mo.SourceError, match=r"not all files of .* declare 'x' as"):
                 count(data, "x")
+
+
+BYTES = [b"North", b"\xff\x00", None, b"North", b""]
+AS_TEXT = ["North", "0xff00", None, "North", ""]
+IDS = [uuid.UUID(int=5), None, uuid.UUID(int=2**100), uuid.UUID(int=5)]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(2), "dictionary"], ids=str
+)
+def test_bytes_are_labels_by_the_text_that_they_are(kind, tmp_path) -> None:
+    fixed = kind == pa.binary(2)
+    given = [None if each is None else each[:2] for each in BYTES[:4]] if fixed else BYTES
+    expected = ["No", "0xff00", None, "No"] if fixed else AS_TEXT
+    array = pa.array(given, pa.binary() if kind == "dictionary" else kind)
+    table = pa.table({"x": 1.0 * np.arange(len(given)), "id": array})
+    if kind == "dictionary":
+        table = table.set_column(1, "id", array.dictionary_encode())
+    for name, make in ALL_TABLES.items():
+        if name in {"folder", "pattern"} or (kind == "dictionary" and "pandas" in name):
+            continue
+        folder = tmp_path / name
+        folder.mkdir()
+        source = open_source(make(table, folder))
+        source.check_label("id")
+        codes, known = labels_of(source, "id")
+        assert [None if code < 0 else known[code] for code in codes] == expected, name
+        curator = mo.Curator(source, budget=mo.pure(10**4))
+        for key in (expected[0], expected[0].encode()):
+            count = curator.value_counts("id", keys=[key], epsilon=200)
+            assert count.total.value == 2, name
+        assert curator.value_counts("id", keys=[b"\xff\x00"], epsilon=200).total.value == 1
+        assert curator.where(f"id == {expected[0]!r}").count(epsilon=200).value == 2
+        assert count_of_persons(source) == len({*expected} - {None})
+
+
+def count_of_persons(source) -> int:
+    return round(mo.n_distinct(source, "id", unit=mo.unit_of("id"), epsilon=200).value)
+
+
+def test_identifiers_are_labels_by_their_text(tmp_path) -> None:
+    expected = [None if each is None else str(each) for each in IDS]
+    stored = pa.array([None if each is None else each.bytes for each in IDS], pa.binary(16))
+    table = pa.table({"x": np.arange(4.0), "id": pa.ExtensionArray.from_storage(pa.uuid(), stored)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    path = str(tmp_path / "b.parquet")
+    duckdb.from_arrow(pa.table({"x": np.arange(4.0), "id": expected})).project(
+        "x, id::uuid as id"
+    ).write_parquet(path)
+    for source in (
+        table,
+        tmp_path / "a.parquet",
+        path,
+        duckdb.read_parquet(path),
+        table.to_pandas(types_mapper=pd.ArrowDtype),
+        pd.DataFrame({"x": np.arange(4.0), "id": IDS}),
+        [tmp_path / "a.parquet"],
+    ):
+        codes, known = labels_of(open_source(source), "id")
+        assert [None if code < 0 else known[code] for code in codes] == expected
+        curator = mo.Curator(source, budget=mo.pure(10**4))
+        for key in (IDS[0], expected[0]):
+            assert curator.value_counts("id", keys=[key], epsilon=200).total.value == 2
+        assert count_of_persons(source) == 2
+
+
+ODD = {
+    "runs": pa.RunEndEncodedArray.from_arrays([2], [1.0]),
+    "truth": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8())),
+    "json": pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", "2"])),
+    "fields": pa.array([{"a": 1}, {"a": 2}]),
+    "nothing": pa.nulls(2),
+    "uuid": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16)] * 2, pa.binary(16))),
+}
+LINES = {
+    "runs": "pyarrow.compute.run_end_decode(t['runs'])",
+    "truth": "t['truth'].cast(pyarrow.bool_())",
+    "json": "pandas.to_numeric(t['json'].cast(pyarrow.string()).to_pandas()",
+    "fields": "pyarrow.compute.struct_field(t['fields'], \"FIELD\")",
+    "nothing": "declared as null: no row has a value",
+    "uuid": "pass numbers",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_to_write_for_numbers_of_odd_types(name) -> None:
+    table = pa.table(ODD)
+    for source in (table, table.to_batches()[0], ds.dataset(table)):
+        with pytest.raises(UnsupportedData) as caught:
+            mo.mean(source, name, epsilon=1)
+        assert LINES[name] in str(caught.value)
+    if name in {"runs", "truth", "fields"}:  # the line does what it says
+        line = LINES[name].replace("FIELD", "a")
+        changed = {"x": eval(line, {"t": table, "pyarrow": pa})}
+        open_source(pa.table(changed)).check_values("x")
+
+
+def test_what_to_write_for_fields_long_doubles_and_the_index() -> None:
+    frame = pl.DataFrame({"x": [{"a": 1.0}]})
+    with pytest.raises(mo.MissingColumn, match=r"polars.col\('x'\).struct.field\(\"a\"\)"):
+        mo.mean(frame, "x.a", epsilon=1)
+    with pytest.raises(mo.MissingColumn, match=r"struct_field\(t\['x'\], \"a\"\)"):
+        mo.mean(frame.to_arrow(), "x.a", epsilon=1)
+    with pytest.raises(UnsupportedData, match=r"x.astype\(float\)"):
+        mo.mean(np.ones(3, "g"), epsilon=1)
+    with pytest.raises(mo.MissingColumn, match=r"index and no column: pass table.reset_index\(\)"):
+        mo.mean(pd.DataFrame({"x": [1.0]}, pd.Index([1], name="p")), "p", epsilon=1)
+    for table in (pl.DataFrame({"x": [None]}), pa.table({"x": pa.nulls(1)})):
+        for ask in (
+            lambda t: mo.mean(t, "x", epsilon=1),
+            lambda t: open_source(t).check_label("x"),
+        ):
+            with pytest.raises(UnsupportedData, match=r"(?i)declared as null: no row has a value"):
+                ask(table)
+
+
+def test_categories_are_counted_or_made_numbers() -> None:
+    told = r"value_counts\('home ward', .*with_columns\(name=.col\('home ward'\) == 'some text'"
+    frame = pd.DataFrame({"home ward": ["ICU", "ER"], "x": [1.0, 2.0]})
+    for table in (frame, frame.astype("category"), pl.from_pandas(frame), pa.table(frame)):
+        with pytest.raises(UnsupportedData, match=told):
+            mo.mean(table, "home ward", epsilon=1)
+        with pytest.raises(UnsupportedData, match=told):
+            mo.linear_regression(table, ["home ward"], target="x", epsilon=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import SourceError, UnsupportedData
 from modicum.sources import arrays, base
-from modicum.sources.labels import Encoded, LabelValues, Text
+from modicum.sources.labels import Encoded, LabelValues, Text, text_of_bytes
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
@@ -51,12 +51,39 @@ def arrow_labels(array: Any) -> LabelValues:
         missing = array.is_null().to_numpy(zero_copy_only=False)
         filled = array.fill_null(pa.scalar(0).cast(kind)) if array.null_count else array
         return np.ma.array(filled.to_numpy(zero_copy_only=False), mask=missing)
-    if str(kind) == "string_view":
-        array = array.cast(pa.large_string())
     if kinds.is_decimal(kind):
         narrow = kind.bit_width < 128  # for which Arrow makes no dictionaries
         return _encoded(array.cast(pa.decimal128(kind.precision, kind.scale)) if narrow else array)
+    return _text_labels(array)
+
+
+def _text_labels(array: Any) -> LabelValues:
+    pa = import_module("pyarrow")
+    if isinstance(array.type, pa.BaseExtensionType):  # of UUIDs
+        return _texts_of(array.storage, _identifier)
+    if "binary" in str(array.type):
+        return _texts_of(array, text_of_bytes)
+    if str(array.type) == "string_view":
+        array = array.cast(pa.large_string())
     return Text(lambda: _encoded(array), lambda texts: _among(array, texts))
+
+
+def _texts_of(array: Any, text: Callable[[bytes], str]) -> Encoded:
+    """Convert bytes to the texts that they stand for."""
+    encoded = array.dictionary_encode()
+    known = [None if each is None else text(each) for each in encoded.dictionary.to_pylist()]
+    return Encoded(_places(encoded.indices), known)
+
+
+def _identifier(data: bytes) -> str:
+    """Write a UUID.
+
+    >>> _identifier(bytes(range(16)))
+    '00010203-0405-0607-0809-0a0b0c0d0e0f'
+    """
+    digits = data.hex()
+    ends = (0, 8, 12, 16, 20, len(digits))
+    return "-".join(digits[start:end] for start, end in pairwise(ends))
 
 
 def _encoded(array: Any) -> Encoded:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from modicum import errors
 from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
-from modicum.sources.types import check_number, label_kind, value_type
+from modicum.sources.types import check_number, field_of, is_null, label_kind, value_type
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
 if TYPE_CHECKING:
@@ -168,6 +168,8 @@ class Source(ABC):
         if self._declared is None:
             return None
         kind = label_kind(self._declared(name))
+        if is_null(self._declared(name)):
+            check_number(self.engine, self._declared(name), name)
         if kind is None:
             raise errors.UnsupportedData(
                 f"column {name!r} is declared as {self._declared(name)}, which cannot hold labels: "
@@ -205,6 +207,14 @@ class Source(ABC):
         if column in self.shared:
             return errors.MissingColumn(
                 f"there are several columns {column!r}: give each a name of its own"
+            )
+        whole, _, field = column.partition(".")
+        if whole in self.names and (
+            line := field_of(self.engine, self.declared(whole), whole, field)
+        ):
+            return errors.MissingColumn(
+                f"there is no column {column!r}, but {whole!r} has fields: make a column of one, "
+                f"for example of {line}"
             )
         meant = errors.did_you_mean(column, self.names) or ";"
         return errors.MissingColumn(f"there is no column {column!r}{meant} {self._available()}")

@@ -72,7 +72,8 @@ class DuckRelation(StreamSource):
     def _label_cast(self, name: str) -> str:
         """Cast enums, wide integers and decimals to their text."""
         declared = self._types[name]
-        if _DIRECT.fullmatch(declared) or label_kind(declared) in {"date", "datetime"}:
+        plain = declared == "BLOB" or label_kind(declared) in {"date", "datetime"}
+        if plain or _DIRECT.fullmatch(declared):
             return quoted(name)
         return f"CAST({quoted(name)} AS VARCHAR)"
 

@@ -392,7 +392,7 @@ class _ParquetFile(base.StreamSource):
     ) -> Generator[base.TableBatch, None, None]:
         names = list(dict.fromkeys([*columns, *labels]))
         metadata = import_module("pyarrow.parquet").read_metadata(self._file)
-        schema = metadata.schema.to_arrow_schema()
+        schema = import_module("pyarrow.parquet").read_schema(self._file)
         for name in names:
             if schema.names.count(name) != 1 or schema.field(name) != self._schema.field(name):
                 raise SourceError(f"{self._label} was written anew while it was read")

@@ -4,7 +4,8 @@ Labels are compared exactly, by one rule for each declared type:
 
 - integers, floats, decimals and booleans by their value: 5, 5.0 (as pandas makes of integers with
   nulls) and Decimal("5.00") are one label;
-- text by its characters; a cell of a CSV file is its text as it stands, an empty one is missing;
+- text by its characters, and bytes by the text that they are; a cell of a CSV file is its text as
+  it stands, an empty one is missing;
 - dates by the day; datetimes to the microsecond, and in UTC if they have a time zone;
 - labels of a categorical column, a dictionary or an enum like a column of their type;
 - anything in an object column of pandas by its text, ``str(value)``.
@@ -337,6 +338,8 @@ def texts(values: Iterable[Any]) -> list[Hashable]:
 def _text(value: Any) -> str | None:
     if isinstance(value, str):
         return str.__str__(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return text_of_bytes(bytes(value))
     try:
         text = str.__str__(str(value))
     except Exception:  # noqa: BLE001 -- the user's class; its failure would reveal a value
@@ -345,17 +348,19 @@ def _text(value: Any) -> str | None:
 
 
 def text_of_bytes(data: bytes) -> str:
-    """Return the text that bytes are, or their digits if they are none.
+    """Return the text that bytes are in UTF-8, or their digits if they are none.
 
     Examples
     --------
-    >>> text_of_bytes(b"North"), text_of_bytes(bytes([0, 255]))
-    ('North', '0x00ff')
+    >>> text_of_bytes(b"North"), text_of_bytes(bytes([0, 255])), text_of_bytes(bytes(2))
+    ('North', '0x00ff', '0x0000')
     """
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return f"0x{data.hex()}"
+    if 0 not in data:
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            pass
+    return f"0x{data.hex()}"
 
 
 def label_items(values: LabelValues) -> Sequence[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.sources.base import MemoryColumn, MemorySource, StreamSource, TableBatch, opener
-from modicum.sources.labels import LabelValues, Text
+from modicum.sources.labels import LabelValues, Text, texts
 
 _BATCH = 1 << 18
 
@@ -41,8 +41,8 @@ def _labels(series: Any) -> LabelValues:
     if any(kind == each for each in (pl.String, pl.Categorical, pl.Enum)):  # hashes differ
         plain = series.cast(pl.String)
         return Text(lambda: _texts(plain), lambda texts: _among(plain, texts))
-    items: list[Any] = series.to_list()  # decimals and wide integers
-    return items
+    items: list[Any] = series.to_list()
+    return texts(items) if kind == pl.Binary else items  # decimals and wide integers
 
 
 def _texts(series: Any) -> list[str | None]:

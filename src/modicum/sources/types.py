@@ -7,6 +7,7 @@ are public.
 from __future__ import annotations
 
 import re
+from keyword import iskeyword
 
 from modicum.errors import UnsupportedData
 
@@ -18,7 +19,10 @@ _DECIMAL = re.compile(r"decimal(\d+)\(\d+, (-?\d+)\).*")  # of Arrow, bits and s
 _DIGITS = {256: 76}  # of its decimals that it writes as text; 38 of the others
 _LABELS = {
     "object": re.compile(r"object"),
-    "text": re.compile(r"str(ing)?|(large_)?string(_view)?|(large_)?utf8|varchar|uuid"),
+    "text": re.compile(
+        r"str(ing)?|(large_)?string(_view)?|(large_)?utf8|varchar|uuid|extension<arrow\.uuid>"
+        r"|(large_)?binary(_view)?|fixed_size_binary\[\d+\]|blob"  # the text that bytes are
+    ),
     "date": re.compile(r"date(32|64)?(\[(day|ms)\])?"),
     "datetime": re.compile(
         r"datetime(64)?([\[(].*[\])])?|timestamp(_s|_ms|_ns|_ntz| with.*|[\[(].*[\])])?"
@@ -34,7 +38,13 @@ _KINDS = {
     "sparse": re.compile(r"sparse"),
     "complex": re.compile(r"complex"),
     "object": re.compile(r"object"),
+    "wide": re.compile(r"float(96|128)|longdouble"),
+    "runs": re.compile(r"run_end_encoded"),
+    "json": re.compile(r"json|extension<arrow\.json>"),
+    "bytes of truth": re.compile(r"extension<arrow\.bool8>"),
+    "fields": re.compile(r"struct|row\("),
 }
+_CATEGORIES = {"text", "labels", "object"}
 _LINES = {
     "numpy": {
         "date": '(x - numpy.datetime64("1970-01-01")) / numpy.timedelta64(1, "D")',
@@ -42,6 +52,7 @@ _LINES = {
         "text": 'pandas.to_numeric(x, errors="coerce")',
         "object": 'pandas.to_numeric(x, errors="coerce")',
         "complex": "x.real",
+        "wide": "x.astype(float)",
     },
     "pandas": {
         "date": '({0} - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)',
@@ -50,32 +61,47 @@ _LINES = {
         "labels": 'pandas.to_numeric({0}.astype(str), errors="coerce")',
         "sparse": "{0}.sparse.to_dense()",
         "object": 'pandas.to_numeric({0}, errors="coerce")',
+        "wide": "{0}.astype(float)",
+        "runs": "pyarrow.compute.run_end_decode(pyarrow.chunked_array({0}.array))",
+        "json": 'pandas.to_numeric({0}.astype(str), errors="coerce")',
+        "bytes of truth": '{0}.astype("bool[pyarrow]")',
+        "fields": '{0}.struct.field("FIELD")',
     },
     "polars": {
         "date": '{0}.dt.epoch("s")',
         "duration": "{0}.dt.total_seconds()",
         "text": "{0}.cast(polars.Float64, strict=False)",
         "labels": "{0}.cast(polars.String).cast(polars.Float64, strict=False)",
+        "json": "{0}.cast(polars.Float64, strict=False)",
+        "fields": '{0}.struct.field("FIELD")',
     },
     "pyarrow": {
         "date": '{0}.cast(pyarrow.timestamp("us")).cast(pyarrow.int64())',
         "duration": "{0}.cast(pyarrow.int64())",
         "text": 'pandas.to_numeric({0}.to_pandas(), errors="coerce")',
         "labels": "{0}.cast({0}.type.value_type)",
+        "runs": "pyarrow.compute.run_end_decode({0})",
+        "json": 'pandas.to_numeric({0}.cast(pyarrow.string()).to_pandas(), errors="coerce")',
+        "bytes of truth": "{0}.cast(pyarrow.bool_())",
+        "fields": 'pyarrow.compute.struct_field({0}, "FIELD")',
     },
     "duckdb": {
         "date": "epoch({0})",
         "duration": "epoch({0})",
         "text": "try_cast({0} as double)",
         "labels": "try_cast({0}::varchar as double)",
+        "json": "try_cast({0}::varchar as double)",
+        "fields": '{0}."FIELD"',
     },
     "spark": {
         "date": "unix_timestamp({0})",
         "text": "try_cast({0} AS double)",
+        "fields": "{0}.`FIELD`",
     },
     "ibis": {
         "date": "{0}.epoch_seconds()",
         "text": '{0}.try_cast("float64")',
+        "fields": '{0}["FIELD"]',
     },
 }
 _LINES["dask"] = {
@@ -135,6 +161,11 @@ def check_number(engine: str, declared: str, column: str | None) -> None:
     """Refuse a declared type that is not a number, with the conversion to write."""
     if is_number(declared):
         return
+    what = "the data are" if column is None else f"column {column!r} is"
+    if is_null(declared):
+        raise UnsupportedData(
+            f"{what} declared as {declared}: no row has a value; give a type to it where it is made"
+        )
     line, bare = conversion(engine, declared, column), _without_marks(engine, declared, column)
     if line is None:
         advice = "pass numbers: integers, floats of up to 64 bits, decimals or booleans"
@@ -150,8 +181,36 @@ def check_number(engine: str, declared: str, column: str | None) -> None:
             "; cells such as '1,234' or '$5' become missing by that, and numbers by "
             f"{bare}, unless a comma is the decimal point"
         )
-    what = "the data are" if column is None else f"column {column!r} is"
+    if column is not None and _kind(declared) in _CATEGORIES:
+        advice += (
+            f"; categories are counted by value_counts({column!r}, ...), and one of them is a "
+            f"number of 0 or 1 in with_columns(name=\"{in_expressions(column)} == 'some text'\")"
+        )
     raise UnsupportedData(f"{what} declared as {declared}, not as numbers; {advice}")
+
+
+def in_expressions(column: str) -> str:
+    """Return how an expression names a column.
+
+    Examples
+    --------
+    >>> in_expressions("age"), in_expressions("net income")
+    ('age', "col('net income')")
+    """
+    return column if column.isidentifier() and not iskeyword(column) else f"col({column!r})"
+
+
+def field_of(engine: str, declared: str, column: str, field: str) -> str:
+    """Return what to write for a field of a column of fields; empty if it has none.
+
+    Examples
+    --------
+    >>> print(field_of("polars", "Struct({'a': Int8})", "x", "a"))
+    polars.col('x').struct.field("a")
+    """
+    if _kind(declared) != "fields":
+        return ""
+    return (conversion(engine, declared, column) or "").replace("FIELD", field)
 
 
 def conversion(engine: str, declared: str, column: str | None) -> str | None:

@@ -24,6 +24,7 @@ from modicum.sources.expressions import Columns, Constant, Expression, Leaf, Mat
 from modicum.sources.keys import constant_of
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
+from modicum.sources.types import in_expressions
 from modicum.sources.view import View
 from modicum.summaries.base import Fetchable, Integers, Read, Sensitive
 
@@ -67,7 +68,7 @@ def _check_leaf(source: Source, leaf: Leaf, text: str = "", made: str = "") -> N
         example = ">= '2026-01-31'" if date else ">= 18"
     declared = source.declared(name)
     what = f"is declared as {declared}" if declared else "has no declared type"
-    word = name if name.isidentifier() else f"col({name!r})"
+    word = in_expressions(name)
     advice = f"compare it as in {word} {example}"
     if leaf.read == "time" and kind != "number":
         advice = (
