@@ -431,7 +431,7 @@ class ArrayRelease(release.Record):
         drawn equally wide. Shares up to points are steps in a band, quantiles are points against q.
         A matrix is a heat map, with half of each interval written under its number. Other numbers
         are points beside their labels. Only released numbers are drawn, so it costs nothing. It
-        needs ``modicum[plot]``.
+        needs matplotlib.
 
         Parameters
         ----------

@@ -136,7 +136,7 @@ class Curator(methods.Statistics, WholeTable):
     def plot(self, ax: Any = None, *, most: int = 40) -> Any:
         """Draw what was charged, one below the other, and what is left of the budget.
 
-        Nothing of the data is drawn. It needs ``modicum[plot]``.
+        Nothing of the data is drawn. It needs matplotlib.
 
         Parameters
         ----------
@@ -469,13 +469,14 @@ class Curator(methods.Statistics, WholeTable):
         """What a notebook shows: public names and amounts, and never data."""
         guard, charges = self._guard, self.charges
         budget, spent, left = self.budget, self.spent, self.remaining
+        names = ", ".join(guard.source.names)
         said = [
             ("data", guard.source.engine),
             ("protects", str(guard.unit)),
             ("budget", str(budget)),
             ("spent", str(spent)),
             ("left", str(left)),
-            ("columns", ", ".join(guard.source.names)),
+            ("columns", names if guard.source.named else f"{len(guard.source.names)}, not shown"),
             *((name, words) for name, _, words in (each.partition(" ") for each in guard.views)),
         ]
         share = float(left.amount / budget.amount)

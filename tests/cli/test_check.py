@@ -31,7 +31,21 @@ COLUMNS = {
     "minus": ["(5)", "(6.5)", "1", "-2"],
     "day": ["2024-01-31", "2024-02-01", "1969/12/31 12:00", ""],
     "tag": ["31.01.2024", "1.2.2024", "", "03.04.2024"],
-    "hour": ["12:30:00", "01:00:00", "", ""],
+    "hour": ["12:30:00", "01:00", "", ""],
+    "usa": ["12/31/2023", "1/2/24", "", "1/13/2024"],
+    "either": ["1/2/2024", "3/4/2024", "", ""],
+    "weight": ["1,231 kg", "12 kg", "3,000.5 kg", ""],
+    "poids": ["1,5 kg", "12 kg", "", "7,25kg"],
+    "units": ["1 kg", "500 g", "", ""],
+    "tax": ["1,5%", "7 %", "", ""],
+    "debit": ["(1,231)", "(5)", "7", ""],
+    "sap": ["5-", "1,231.50-", "7", ""],
+    "part": ["1½", "½", "", "3/4"],
+    "limit": ["<5", "80+", "> 90", "3"],
+    "range": ["1-5", "6 – 9", "10 to 20", ""],
+    "smokes": ["Yes", "no", "yes", ""],
+    "flag": ["TRUE", "False", "true", ""],
+    "indian": ["1,23,456", "12,34,567.5", "5", ""],
     "most": ["1", "2", "n/a", "forty"],
     "none": ["", "", "", ""],
 }
@@ -48,10 +62,24 @@ EXPECTED = {
     "mixed": ("numbers, written otherwise", ["--thousands ,", "polars.col('mixed')"]),
     "share": ("numbers, written otherwise", ["polars.col('share')"]),
     "size": ("numbers, written otherwise", ["polars.col('size')"]),
-    "minus": ("numbers", ["polars.col('minus')"]),
+    "minus": ("numbers", ["--negative '(5)'"]),
     "day": ("dates", ["polars.col('day')"]),
     "tag": ("dates", ["polars.col('tag')"]),
     "hour": ("numbers, written otherwise", ["polars.col('hour')"]),
+    "usa": ("dates", ["polars.col('usa')"]),
+    "either": ("dates", ["polars.col('either')"] * 2),
+    "weight": ("numbers, written otherwise", ["polars.col('weight')"]),
+    "poids": ("numbers, written otherwise", ["polars.col('poids')"]),
+    "units": ("numbers, written otherwise", []),
+    "tax": ("numbers, written otherwise", ["polars.col('tax')"]),
+    "debit": ("numbers, written otherwise", ["--thousands , --negative '(5)'"]),
+    "sap": ("numbers, written otherwise", ["--thousands , --negative 5-"]),
+    "part": ("text", ["--by part"]),
+    "limit": ("text", ["--by limit"]),
+    "range": ("text", ["--by range"]),
+    "smokes": ("text", ["--with \"smokes_yes=smokes in ['Yes', 'yes']\""]),
+    "flag": ("true or false", []),
+    "indian": ("numbers, written otherwise", ["--thousands ,"]),
     "most": ("numbers", []),
     "none": ("nothing", []),
 }
@@ -69,7 +97,14 @@ NUMBERS = {
     "minus": [-5, -6.5, 1, -2],
     "day": [19753, 19754, -1, None],
     "tag": [19753, 19754, None, 19816],
-    "hour": [45e12, 3600e9, None, None],
+    "hour": [45000, 3600, None, None],
+    "usa": [19722, None, None, 19735],
+    "weight": [1231, 12, 3000.5, None],
+    "poids": [1.5, 12, 7.25, None],
+    "tax": [1.5, 7, None, None],
+    "debit": [-1231, -5, 7, None],
+    "sap": [-5, -1231.5, 7, None],
+    "indian": [123456, 1234567.5, 5, None],
 }
 
 
@@ -108,7 +143,10 @@ def test_what_columns_hold(people, capsys) -> None:
         assert all(map(str.startswith, advice[name], expected)), name
     assert rows["name"][2:4] == ["25.0 %", "75.0 %"]
     assert "  no numbers: thousands points 66.7 %; decimal commas 33.3 %" in out
-    assert "  reads currency signs and thousands commas:" in out
+    assert "  reads currency signs and thousands commas (all of these cells):" in out
+    assert "  reads dates, year last, month first, as days since 1970 (66.7 % of these" in out
+    assert "if the month comes first" in out
+    assert "  no numbers: limits such as <5 or 80+" in out
     assert rows["usual"][2:4] == ["0 %", "75.0 %"]
     assert rows["id"][4:6] == ["1", "4"]
     assert SECRET not in out

@@ -49,8 +49,11 @@ def row(rng: random.Random, cell, mark: bytes) -> bytes:
     return mark.join(cell(rng, mark) for _ in range(rng.choice([0, 1, 2, 2, 2, 3])))
 
 
-def csv_file(seed: int, mark: bytes = b",") -> bytes:
-    """A file with the header g, x; whether its rows are sound, and how many, is left to chance."""
+def csv_file(seed: int, mark: bytes = b",", before: bytes = b"", odd_bit: bytes = b"") -> bytes:
+    """A file with the header g, x; whether its rows are sound, and how many, is left to chance.
+
+    It begins with ``before``, and ``odd_bit`` stands here and there in its rows.
+    """
     rng = random.Random(seed)
     odd = rng.choice([0.0, 0.0, 0.0, 0.1, 1.0])
     ends = rng.choice([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"], [b"\r"], [b"\n", b"\r"]])
@@ -61,30 +64,57 @@ def csv_file(seed: int, mark: bytes = b",") -> bytes:
         row(rng, odd_cell if rng.random() < odd else sound_cell, mark)
         for _ in range(rng.randrange(12))
     ]
-    text = b"".join(each + rng.choice(ends) for each in [head, *rows])
+    if odd_bit:
+        rows = [_strewn(rng, each, odd_bit) for each in rows]
+    text = before + b"".join(each + rng.choice(ends) for each in [head, *rows])
     return text if rng.random() < 0.6 else text[: len(text) - rng.randrange(3)]
 
 
-def reference(data: bytes, mark: str = ",", *, multiline: bool = True) -> list[list[str]]:
+def _strewn(rng: random.Random, text: bytes, bit: bytes) -> bytes:
+    """Put a piece at some places, mostly before a character that means something."""
+    places = [place for place, each in enumerate(text) if each in b'",;\t|\r\n\\']
+    for place in sorted(rng.sample(places, min(len(places), rng.randrange(3))), reverse=True):
+        text = text[:place] + bit + text[place:]
+    return bit + text if rng.random() < 0.2 else text
+
+
+def reference(
+    data: bytes,
+    mark: str = ",",
+    *,
+    multiline: bool = True,
+    escape: str | None = None,
+    comment: str | None = None,
+    skip: int = 0,
+) -> list[list[str]]:
     """The rows of a file by the definition, one character after the other."""
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     rows: list[list[str]] = []
     at = 0
     while at < len(text):
+        if skip or (comment is not None and text[at] == comment):
+            skip -= skip > 0
+            while at < len(text) and text[at] not in "\r\n":
+                at += 1
+            at += 2 if text[at : at + 2] == "\r\n" else 1
+            continue
         cells: list[str] = []
         blank = text[at] in "\r\n"
         more = True
         while more:
-            end = _closed(text, at, mark, multiline=multiline)
+            end = _closed(text, at, mark, multiline=multiline, escape=escape)
             if end is None:
                 end = at
                 while end < len(text) and text[end] not in (mark, "\r", "\n"):
-                    end += 1
-                cells.append(text[at:end])
+                    end = _behind(text, end, escape, multiline=multiline)
+                cells.append(_meant(text[at:end], mark, escape, multiline=multiline))
             else:
                 blanks = end - at - len(text[at:end].rstrip(" \t".replace(mark, "")))
-                inner = text[at + 1 : end - blanks - 1].replace('""', '"')
-                cells.append(inner + text[end - blanks : end])
+                inner = text[at + 1 : end - blanks - 1]
+                cells.append(
+                    _meant(inner, mark, escape, multiline=multiline, quoted=True)
+                    + text[end - blanks : end]
+                )
             more = text[end : end + 1] == mark
             at = end + more
         at += 2 if text[at : at + 2] == "\r\n" else 1
@@ -92,7 +122,32 @@ def reference(data: bytes, mark: str = ",", *, multiline: bool = True) -> list[l
     return rows
 
 
-def _closed(text: str, at: int, mark: str, *, multiline: bool) -> int | None:
+def _behind(text: str, at: int, escape: str | None, *, multiline: bool) -> int:
+    """The place behind a character, and behind what it escapes."""
+    if text[at] != escape or at + 1 == len(text):
+        return at + 1
+    if text[at + 1] in "\r\n" and not multiline:
+        return at + 1
+    return at + (3 if text[at + 1 : at + 3] == "\r\n" else 2)
+
+
+def _meant(
+    text: str, mark: str, escape: str | None, *, multiline: bool, quoted: bool = False
+) -> str:
+    """A cell without its escapes and, if it is quoted, with single quotes for doubled ones."""
+    found, at = "", 0
+    while at < len(text):
+        end = _behind(text, at, escape, multiline=multiline)
+        piece = text[at:end]
+        if len(piece) > 1 and piece[1] in (mark, '"', "\r", "\n", escape):
+            piece = piece[1:]
+        elif quoted and text[at : at + 2] == '""':
+            piece, end = '"', at + 2
+        found, at = found + piece, end
+    return found
+
+
+def _closed(text: str, at: int, mark: str, *, multiline: bool, escape: str | None) -> int | None:
     """Where the quoted cell at a place ends, None if there is none."""
     if text[at : at + 1] != '"':
         return None
@@ -100,7 +155,9 @@ def _closed(text: str, at: int, mark: str, *, multiline: bool) -> int | None:
     while at < len(text):
         if text[at] in "\r\n" and not multiline:
             return None
-        if text[at] != '"':
+        if text[at] == escape:
+            at = _behind(text, at, escape, multiline=multiline)
+        elif text[at] != '"':
             at += 1
         elif text[at : at + 2] == '""':
             at += 2

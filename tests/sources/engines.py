@@ -45,6 +45,7 @@ def without(*engines: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (completion, copied, csv, duck, files):
             find = module.find_spec
+            patch.setattr(files, "_say_once", lambda words: None)
             patch.setattr(
                 module, "find_spec", lambda name, find=find: None if name in engines else find(name)
             )

@@ -240,7 +240,7 @@ def test_columns_that_hold_no_keys() -> None:
 def test_no_engine_reads_the_file(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(files, "find_spec", lambda name: None)
     folder = written(tmp_path, people())
-    refused(folder, mean_of_pay, mo.SourceError, "pip install 'modicum[arrow]'")
+    refused(folder, mean_of_pay, mo.SourceError, "pip install pyarrow")
 
 
 def test_an_engine_that_is_broken(tmp_path, monkeypatch) -> None:

@@ -152,7 +152,7 @@ def test_what_is_missing_is_named(name: str, package: str, tmp_path: Path, tempo
     (tmp_path / name).write_bytes(b"")
     with without(package), pytest.raises(SourceError) as caught:
         open_source(tmp_path / name)
-    assert str(caught.value) == f"reading {name!r} needs {package}: pip install 'modicum[files]'"
+    assert str(caught.value) == f"reading {name!r} needs {package}: pip install {package}"
     (tmp_path / "a.feather").write_bytes(b"")
     with without("pyarrow"), pytest.raises(SourceError, match=r"needs PyArrow: pip install"):
         open_source(tmp_path / "a.feather")

@@ -5,57 +5,28 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from modicum.cli.advice import READABLE, advice, listed, quoted
 from modicum.cli.options import TABLE, Output, add_csv, opened
 from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
 from modicum.plural import number_of
 from modicum.sources import base, copied, excel, progress
-from modicum.sources.csv import MARKS, CsvFile, Numbers
+from modicum.sources.csv import CsvFile
 from modicum.sources.examined import NumberCounts, PatternCounts
+from modicum.sources.numerals import TRUTH, Numbers
+from modicum.sources.oddities import oddities
 from modicum.sources.several import SeveralFiles
 from modicum.sources.types import conversion, is_number, label_kind
 
 _WARNING = "NOT PRIVATE: exact facts about the data, for whoever keeps them. Do not pass them on."
-_OPTIONS = {
-    "thousands commas": {"thousands": ","},
-    "decimal commas": {"decimal": ","},
-    "decimal points": {"decimal": "."},
-    "thousands points": {"decimal": ",", "thousands": "."},
-    "thousands spaces": {"thousands": " "},
-    "thousands spaces, decimal commas": {"decimal": ",", "thousands": " "},
-    "thousands apostrophes": {"thousands": "'"},
-    "thousands underscores": {"thousands": "_"},
-}
 _SCANS = {".feather": "scan_ipc", ".arrow": "scan_ipc", ".ipc": "scan_ipc"}
-_FLOATS = ".cast(polars.Float64, strict=False)"
-
-
-def _days(form: str) -> str:
-    day = r'.str.extract(r"(\d+[-/.]\d+[-/.]\d+)").str.replace_all("[/.]", "-")'
-    return f'{day}.str.to_date("{form}", strict=False).dt.epoch("d")'
-
-
-_CURRENCY, _COMMAS = "currency signs", "currency signs, decimal commas"
-_CONVERSIONS = {
-    _CURRENCY: r'.str.replace_all(r"[$€£¥₹,\s]|[A-Z]{3}", "")' + _FLOATS,
-    _COMMAS: r'.str.replace_all(r"[$€£¥₹.\s]|[A-Z]{3}", "").str.replace(",", ".")' + _FLOATS,
-    "percent signs": r'.str.replace(r"\s*%", "")' + _FLOATS,
-    "brackets around numbers": r'.str.replace(r"\((.*)\)", "-$1")' + _FLOATS,
-    "numbers with units": r'.str.extract("^([0-9.+-]+)")' + _FLOATS,
-    "dates, year first": _days("%Y-%m-%d"),
-    "dates, year last": _days("%d-%m-%Y"),
-    "times of day": '.str.to_time("%H:%M:%S", strict=False).cast(polars.Int64)',
-}
-_ALSO = {_CURRENCY: ["thousands commas"], _COMMAS: ["thousands points", "decimal commas"]}
 _MISSING = {"blanks", "words for missing values"}
-_NOT_BESIDE = ("dates", "times")  # lines for these lose plain numbers
 _FREQUENT, _SHARE = 2, 0.01  # values that are shown, if each has this share of the rows
 
 
@@ -117,7 +88,7 @@ def _answer(arguments: argparse.Namespace) -> Output:
         rows, columns = _cells(source, names)
         separator = repr(source.dialect.separator)
         facts = [f"CSV in {source.dialect.encoding}, separator {separator}{written}"]
-        facts += source.facts()
+        facts += oddities(source)
         scan = f"polars.scan_csv({path!r}, separator={separator}, infer_schema=False)"
     if arguments.json:
         return Output(_as_json(path, facts, rows, columns))
@@ -125,7 +96,7 @@ def _answer(arguments: argparse.Namespace) -> Output:
     lines += [f"  {each}" for each in facts[1:]]
     lines += _table(columns, rows, "holds" if isinstance(source, CsvFile) else "declared")
     lines += [line for each in columns for line in _said(each, rows)]
-    if any("polars" in line for line in lines):
+    if any("polars.col" in line for line in lines):
         lines.append("polars.col... is for Python, after `pip install polars`; the table is then")
         lines.append(f"  {scan}.with_columns(...)")
     return Output("\n".join(lines))
@@ -161,7 +132,7 @@ def _of_text(name: str, holds: str, counts: PatternCounts, source: base.Source) 
         others,
         counts.patterns.most_common(),
         counts.values,
-        _advice(counts, name, numbers),
+        advice(counts, name, _kind(counts), numbers),
         comparable=numbers is not None,
     )
 
@@ -210,60 +181,10 @@ def _kind(counts: PatternCounts) -> str:
         return "nothing"
     (most, times), *_ = counts.patterns.most_common(1) or [("numbers", 0)]
     if numbers >= times:
-        return "numbers"
-    if most in _OPTIONS or most in _CONVERSIONS:
+        return "true or false" if numbers and {*counts.seen["numbers"]} <= {*TRUTH} else "numbers"
+    if most in READABLE:
         return "dates" if most.startswith("dates") else "numbers, written otherwise"
     return "text" if most not in _MISSING else "numbers and missing ones"
-
-
-def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> list[tuple[str, str]]:
-    """What to write to read cells as numbers that are not yet; ``numbers`` are of a CSV file."""
-    patterns = [each for each, _ in counts.patterns.most_common() if each not in _MISSING]
-    column, kind = f"polars.col({name!r})", _kind(counts)
-    if kind == "text":
-        return [("can be counted, or group others", f"--by {_quoted(name)}")]
-    if {_CURRENCY, _COMMAS} <= set(patterns):  # 5 € has no comma to tell
-        patterns.remove(_COMMAS if "thousands commas" in patterns else _CURRENCY)
-    found = [
-        (each, [*(also for also in _ALSO.get(each, []) if also in patterns)])
-        for each in patterns
-        if each in _CONVERSIONS and (kind != "numbers" or not each.startswith(_NOT_BESIDE))
-    ]
-    lines = []
-    covered = {also for _, others in found for also in others}
-    marks = [each for each in patterns if each in _OPTIONS]
-    if marks and (numbers is not None or not set(marks) <= covered):
-        lines.append((f"reads {_listed(marks)}", _marked(marks, column, numbers)))
-    lines += [
-        (f"reads {_listed([each, *also])}", column + _CONVERSIONS[each]) for each, also in found
-    ]
-    if not lines and numbers is None and kind != "nothing":
-        lines.append(("reads numbers", column + _FLOATS))
-    return lines
-
-
-def _marked(patterns: Sequence[str], column: str, numbers: Numbers | None) -> str:
-    """What reads marks in numbers: options of a CSV file, or Polars."""
-    commas = {each for each in _OPTIONS if _OPTIONS[each].get("decimal") == ","}
-    if commas & set(patterns):  # then 1,234 is one and a bit in this column
-        patterns = [each for each in patterns if each != "thousands commas"]
-    chosen: dict[str, str] = {}
-    for each in patterns:
-        chosen |= _OPTIONS[each]
-    if numbers is not None:
-        return " ".join(f"--{option} {_quoted(mark)}" for option, mark in chosen.items())
-    if "thousands" in chosen:
-        mark = chosen["thousands"]
-        marks = r"\s" if mark == " " else f"[{MARKS[mark]}]"
-        column += f'.str.replace_all(r"{marks}", "")'
-    if chosen.get("decimal") == ",":
-        column += '.str.replace(",", ".")'
-    return column + _FLOATS
-
-
-def _listed(words: Sequence[str]) -> str:
-    *first, last = (each.replace(", decimal", " and decimal") for each in words)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _left_out(column: _Column, rows: int) -> tuple[str, str] | None:
@@ -279,14 +200,12 @@ def _left_out(column: _Column, rows: int) -> tuple[str, str] | None:
     if above:
         parts.append(f"{name} < {_number(min(above))}")
     condition = " and ".join(parts)
-    plain = re.search(r'["$`\\!]', condition) is None  # in double quotes of a shell
-    line = f'"{condition}"' if plain else shlex.quote(condition)
     share = _share(sum(times for _, times in codes), rows)
-    values = _listed([_number(value) for value, _ in codes])
+    values = listed([_number(value) for value, _ in codes])
     one = "it stands for a missing value, leave it out"
     several = "they stand for missing values, leave them out"
     missing = one if len(codes) == 1 else several
-    return f"{values} in {share} of the rows: if {missing}", f"--where {line}"
+    return f"{values} in {share} of the rows: if {missing}", f"--where {quoted(condition)}"
 
 
 def _said(column: _Column, rows: int) -> list[str]:

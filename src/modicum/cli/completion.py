@@ -40,7 +40,7 @@ def add_to(verbs: Any, made: Callable[[], argparse.ArgumentParser]) -> None:
 
 def _script(whole: argparse.ArgumentParser, shell: str) -> options.Output:
     if find_spec("shtab") is None:
-        raise InvalidArgument("completion needs shtab: pip install 'modicum[completion]'")
+        raise InvalidArgument("completion needs shtab: pip install shtab")
     shtab = import_module("shtab")
     for action in options.actions_of(whole):
         if isinstance(action.choices, dict):

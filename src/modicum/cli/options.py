@@ -150,6 +150,11 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--thousands", metavar="C", help="what groups digits by three: one of , . ' _ or a space"
     )
+    group.add_argument(
+        "--negative",
+        metavar="EXAMPLE",
+        help="how a negative number may be written besides -5: '5-' or '(5)'",
+    )
     group.add_argument("--encoding", metavar="NAME", help="such as cp1252 (default: utf-8)")
     group.add_argument(
         "--columns", metavar="A,B,...", help="names of the columns of a file without a header"
@@ -162,6 +167,15 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
         "--one-line-rows",
         action="store_true",
         help="no cell holds a line end: every line is a row, whatever quotes there are",
+    )
+    group.add_argument(
+        "--escape",
+        metavar="C",
+        help="takes the meaning of a quote or separator behind it, such as '\\' (default: none; "
+        "quotes are doubled)",
+    )
+    group.add_argument(
+        "--comment", metavar="C", help="what a line begins with that is no row, such as '#'"
     )
 
 
@@ -205,7 +219,10 @@ def names_of(arguments: argparse.Namespace, source: Source) -> list[str]:
 
 def opened(arguments: argparse.Namespace) -> Source:
     """Open FILE as the options say."""
-    names = ("separator", "decimal", "thousands", "encoding", "skip", "sheet")
+    names = (
+        "separator", "decimal", "thousands", "negative", "encoding", "escape", "comment", "skip",
+        "sheet",
+    )  # fmt: skip
     chosen: dict[str, Any] = {
         name: value for name in names if (value := getattr(arguments, name)) is not None
     }

@@ -157,7 +157,7 @@ def to_mbi(*releases: Counts) -> tuple[Any, list[Any]]:
     try:
         mbi = import_module("mbi")
     except ModuleNotFoundError:
-        raise InvalidArgument("mbi is missing: pip install 'modicum[mbi]'") from None
+        raise InvalidArgument("mbi is missing: pip install mbi") from None
     sizes = [len(labels) for labels in found.labels.values()]
     domain = mbi.Domain(tuple(found.labels), sizes, labels=tuple(found.labels.values()))
     return domain, [

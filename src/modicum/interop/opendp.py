@@ -157,7 +157,7 @@ def _opendp() -> Any:
         dp = import_module("opendp.prelude")
         mod = import_module("opendp.mod")
     except ImportError:
-        raise InvalidArgument("this needs OpenDP: pip install 'modicum[opendp]'") from None
+        raise InvalidArgument("this needs OpenDP: pip install opendp") from None
     try:
         mod.assert_features(*_FEATURES)
     except mod.OpenDPException:

@@ -24,9 +24,7 @@ try:
     _base: Any = import_module("sklearn.base")
     _validation: Any = import_module("sklearn.utils.validation")
 except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        "scikit-learn is missing: pip install 'modicum[sklearn]'"
-    ) from missing
+    raise ModuleNotFoundError("scikit-learn is missing: pip install scikit-learn") from missing
 
 __all__ = ["PCA", "LinearRegression", "RobustScaler", "StandardScaler"]
 

@@ -77,7 +77,7 @@ class PlanCurve(Sequence["Plan"]):
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected error, and half of the 95 % interval, on scales of logarithms.
 
-        It needs ``modicum[plot]``.
+        It needs matplotlib.
 
         Parameters
         ----------

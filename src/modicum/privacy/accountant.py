@@ -498,9 +498,7 @@ def composed_tightly(events: Iterable[Event], delta: Number) -> Budget:
     try:
         import_module("dp_accounting")
     except ImportError:
-        raise InvalidArgument(
-            "this needs dp-accounting: pip install 'modicum[accounting]'"
-        ) from None
+        raise InvalidArgument("this needs dp-accounting: pip install dp-accounting") from None
     if not every:
         return Budget(APPROX_KIND, Fraction(0), small)
     concentrated = any(event.concentrated for event in every)

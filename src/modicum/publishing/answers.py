@@ -524,7 +524,7 @@ class Publishable:
     ) -> Any:
         """Draw every number as a point with its interval, the largest on top.
 
-        Only released numbers are drawn, so it costs nothing. It needs ``modicum[plot]``.
+        Only released numbers are drawn, so it costs nothing. It needs matplotlib.
 
         Parameters
         ----------

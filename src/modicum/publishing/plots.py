@@ -369,7 +369,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise InvalidArgument('plots need matplotlib: pip install "modicum[plot]"') from None
+        raise InvalidArgument("plots need matplotlib: pip install matplotlib") from None
 
 
 def _axes(ax: Any, *, height: float = 4.0, width: float = 6.4) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum import errors
+from modicum.plural import number_of
 from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, field_of, is_null, label_kind, value_type
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
@@ -96,6 +97,16 @@ class Source(ABC):
     def names(self) -> tuple[str, ...]:
         """The columns of a table; none for an array."""
         return self._names or ()
+
+    @property
+    def named(self) -> bool:
+        """Whether messages may show names of columns: those of a file of text may be a row."""
+        return True
+
+    @property
+    def no_header(self) -> str:
+        """What is said if the names of the columns look like a row of data; else empty."""
+        return ""
 
     def declared(self, column: str) -> str:
         """Return the printed name of a column's declared type, empty if no type is declared."""
@@ -220,7 +231,9 @@ class Source(ABC):
         return errors.MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
 
     def _available(self) -> str:
-        return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
+        if not self.named:
+            return f"{self._label} has {number_of(len(self.names), 'column')}"
+        return "columns: " + (", ".join(map(repr, self.names)) or "none")
 
     def chunks(
         self,

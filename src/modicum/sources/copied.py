@@ -32,7 +32,6 @@ from modicum.sources import base, progress
 
 _PIECE = 1 << 18  # rows
 _BLOCK = 1 << 20  # bytes
-_EXTRA = "pip install 'modicum[files]'"
 
 UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 """What decompresses text, by the end of a file's name."""
@@ -90,7 +89,7 @@ def need_packages(label: str, packages: Sequence[str]) -> None:
     """Refuse to go on without the packages that read a file."""
     for package in packages:
         if find_spec(package) is None:
-            raise SourceError(f"reading {label} needs {package}: {_EXTRA}")
+            raise SourceError(f"reading {label} needs {package}: pip install {package}")
 
 
 def _written(copy: Copy, label: str, write: Callable[[Copy], None]) -> Copy:

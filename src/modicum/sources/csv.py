@@ -1,14 +1,9 @@
 """CSV files, cell by cell: what is not a number is missing where numbers are read.
 
-:mod:`modicum.sources.csv_rows` defines which rows and cells there are. Rows that are too short lack
-their last cells, cells beyond the header are ignored, and a blank line is a row without values.
-Where values are counted, every cell that is not empty has one.
-
-Spaces and tabs around a cell are ignored. The rest is a number if it is a decimal number in ASCII
-such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or without a
-sign. The decimal point may be a comma instead; digits before it may be grouped by three with a
-mark, throughout or not at all. Numbers are rounded to the nearest float64; ``1e400`` is infinite.
-Every other cell is missing.
+:mod:`modicum.sources.csv_rows` defines which rows and cells there are, and
+:mod:`modicum.sources.numerals` which cells are numbers. Rows that are too short lack their last
+cells, cells beyond the header are ignored, and a blank line is a row without values. Where values
+are counted, every cell that is not empty has one.
 
 Polars reads files many times faster. It gets those in which quotes stand around whole cells only,
 for which it makes the same rows. It refuses others or reads them otherwise, so those are left to
@@ -21,89 +16,25 @@ import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData, as_given
-from modicum.sources import base, csv_rows
-from modicum.sources.polars import query_batches, query_count, streams
+from modicum.errors import InvalidArgument, MissingColumn, SourceError, as_given
+from modicum.sources import base, csv_rows, file_kinds, headers
+from modicum.sources.numerals import Numbers
+from modicum.sources.polars import labels_of, query_count, query_frames, streams
 
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_BLANKS = " \t"
-MARKS = {",": ",", ".": ".", " ": " \u00a0\u202f", "'": "'\u2019", "_": "_"}
-"""What may group digits, and how it may look."""
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """How numbers are written: the decimal point, "." or ",", and one of ``MARKS`` for thousands.
-
-    Examples
-    --------
-    >>> german = Numbers(",", ".").reader()
-    >>> german("1.234,5"), german("1234,5"), german("1.23")
-    (1234.5, 1234.5, nan)
-    """
-
-    decimal: str = "."
-    thousands: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.decimal not in {".", ","}:
-            raise InvalidArgument(f"decimal must be '.' or ',', got {as_given(self.decimal)}")
-        if self.thousands is not None and self.thousands not in tuple(MARKS):
-            raise InvalidArgument(
-                f"thousands must be None or one of {', '.join(map(repr, MARKS))}, "
-                f"got {as_given(self.thousands)}"
-            )
-        if self.thousands == self.decimal:
-            raise InvalidArgument(f"thousands and decimal are both {self.decimal!r}")
-
-    @property
-    def plain(self) -> bool:
-        """Whether a number is written as in Python."""
-        return self.decimal == "." and self.thousands is None
-
-    @property
-    def pattern(self) -> str:
-        """A regular expression that matches a whole cell if it is a number."""
-        whole = "[0-9]+"
-        if self.thousands is not None:
-            whole = f"(?:[0-9]{{1,3}}(?:[{MARKS[self.thousands]}][0-9]{{3}})+|[0-9]+)"
-        point = f"[{self.decimal}]"
-        digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
-        return f"[+-]?(?:{digits}|(?i:inf|infinity))"
-
-    def reader(self) -> Callable[[str], float]:
-        """Return a function from a cell to its number, or NaN."""
-        is_number = re.compile(self.pattern).fullmatch
-        groups = "" if self.thousands is None else MARKS[self.thousands]
-        change = str.maketrans(self.decimal, ".", groups)
-        number = float if self.plain else lambda text: float(text.translate(change))
-
-        def value(cell: str) -> float:
-            text = cell.strip(_BLANKS)
-            return number(text) if is_number(text) else np.nan
-
-        return value
-
-    def polars(self, text: Any) -> Any:
-        """Return the expression of the numbers in an expression of cells."""
-        pl = import_module("polars")
-        text = text.str.strip_chars(_BLANKS)
-        if not self.plain:
-            written = text
-            if self.thousands is not None:
-                written = written.str.replace_all(f"[{MARKS[self.thousands]}]", "")
-            written = written.str.replace(self.decimal, ".", literal=True)
-            text = pl.when(text.str.contains(f"^(?:{self.pattern})$")).then(written)
-        return text.cast(pl.Float64, strict=False)
+_COMMENTS = ("#", "%")
+_SEEN = 5  # rows that R looks at
+_KNOWN = 1 << 16  # cells
 
 
 class CsvFile(base.StreamSource):
@@ -122,19 +53,22 @@ class CsvFile(base.StreamSource):
         numbers: Numbers,
         columns: Sequence[str] | None = None,
         *,
+        declared: bool = False,
         keep: object = None,
     ) -> None:
-        self._path = path
+        self.path = path
         self._keep = keep
         self.dialect = dialect
         self.numbers = numbers
-        self._headed = columns is None
-        self._header = _header(path, name, dialect) if columns is None else _named(columns)
-        self._holds_numbers = not np.isnan(list(map(numbers.reader(), self._header))).all()
-        if self._holds_numbers and len(set(self._header)) < len(self._header):
-            raise UnsupportedData(f"column names must be unique; {self._like_data(repr(name))}")
-        super().__init__("csv", self._header, label=repr(name))
-        self._counted = "#" * (1 + max(map(len, self._header)))  # no name begins so
+        self.first = None if columns is not None else _first_row(path, name, dialect)
+        cells = self.first.cells if self.first is not None else _named(columns or ())
+        header = self.first is not None and not declared
+        self.data = headers.data_in(cells, numbers.reader()) if header else ""
+        self._sure = not header or (not self.data and headers.are_names(cells))
+        self.has_row_names = header and _has_row_names(path, dialect, self.first)
+        self.header = ["", *cells] if self.has_row_names else cells
+        super().__init__("csv", self.header, label=repr(name))
+        self._counted = "#" * (1 + max(map(len, self.header)))  # no name begins so
         self._agreed: bool | None = None
 
     def counted(self, column: str) -> str:
@@ -146,55 +80,79 @@ class CsvFile(base.StreamSource):
     def holds_labels(self, column: str | None) -> bool:
         return column is not None and column.startswith(self._counted)
 
+    @property
+    def named(self) -> bool:
+        return self._sure
+
     def _missing(self, column: str) -> MissingColumn:
         """Return what is odd about the header; a header that may be somebody's row is not shown."""
         other = self.other_separator
         if other is not None:
             return MissingColumn(
                 f"there is no column {column!r}: the header of {self._label} holds "
-                f"{self._header[0].count(other)} {_MARKS[other]} and no "
+                f"{self.header[0].count(other)} {_MARKS[other]} and no "
                 f"{self.dialect.separator!r}; give separator={other!r} "
                 f"(--separator {'tab' if other == chr(9) else repr(other)})"
             )
-        if self._headed and self._holds_numbers:
-            return MissingColumn(f"there is no column {column!r}; {self._like_data(self._label)}")
-        return super()._missing(column)
+        if self._sure or column in self._shared:
+            return super()._missing(column)
+        if self.no_header:
+            return MissingColumn(f"there is no column {column!r}; {self.no_header}")
+        meant = headers.nearly(column, self.names)
+        hint = ";" if meant is None else f", did you mean {meant!r}?"
+        return MissingColumn(f"there is no column {column!r}{hint} {self._available()}")
+
+    def _available(self) -> str:
+        said = super()._available()
+        if self._sure:
+            return said
+        return f"{said}, which `modicum check` lists; if its first line is {self._what_else}"
+
+    @property
+    def _what_else(self) -> str:
+        """What a first line may be that is not a header, and what to do about it."""
+        cells = [] if self.first is None else self.first.cells
+        begin = "".join(cells[:1])[:1]
+        before = "a title, leave it out with skip=1 (--skip 1)"
+        if begin in _COMMENTS and self.dialect.comment is None:
+            before = f"a comment, say comment={begin!r} (--comment {begin!r})"
+        if any("\ufffd" in cell for cell in cells):
+            before += (
+                f"; some of its bytes are not {self.dialect.encoding}: perhaps encoding='cp1252' "
+                "(--encoding cp1252)"
+            )
+        return (
+            "a row, name the columns with columns=[...] (--columns NAME,NAME,...), and if it is "
+            + before
+        )
+
+    @property
+    def no_header(self) -> str:
+        return self.data and (
+            f"the first line of {self._label} holds {self.data}: if it is not a header, name the "
+            "columns with columns=[...] (--columns NAME,NAME,...)"
+        )
 
     @property
     def other_separator(self) -> str | None:
         """What seems to stand between cells instead, if the header is one cell."""
-        mark = max(_MARKS, key=self._header[0].count)
-        alone = len(self._header) == 1 and self._headed and mark in self._header[0]
+        mark = max(_MARKS, key=self.header[0].count)
+        alone = len(self.header) == 1 and self.first is not None and mark in self.header[0]
         return mark if alone and mark != self.dialect.separator else None
 
-    def facts(self) -> list[str]:
-        """Return what may be unexpected about the bytes of the file; not private."""
-        found = []
-        if self.dialect.is_utf8 and not _is_utf8(self._path):
-            found.append("some bytes are not UTF-8: perhaps --encoding cp1252")
-        if not csv_rows.is_well_formed(self._path, self.dialect):
-            found.append(
-                "some quotes stand inside of cells or are never closed, or line ends differ"
-            )
-        if self._headed and self._holds_numbers:
-            found.append(
-                "the header holds numbers: if it is a row of data, --columns NAME,NAME,..."
-            )
-        return found
-
-    def _like_data(self, name: str) -> str:
-        return (
-            f"the first line of {name} holds numbers: if it is not a header, name the columns with "
-            "columns=[...] (--columns NAME,NAME,...)"
-        )
-
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[base.TableBatch]:
-        places = [self._header.index(name) for name in columns]
-        texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
+        places = [self.header.index(name) for name in columns]
+        texts = [self.header.index(name.removeprefix(self._counted)) for name in labels]
         if not self._polars_agrees():
             return self._plain_batches(places, texts)
+        return self._polars_batches(places, texts, labels)
+
+    def _polars_batches(
+        self, places: Sequence[int], texts: Sequence[int], labels: Sequence[str]
+    ) -> Iterator[base.TableBatch]:
+        """Read by Polars; numbers that are not written plainly are read here, cell by cell."""
         pl = import_module("polars")
-        cells = [pl.col(f"c{place}") for place in range(len(self._header))]
+        cells = [pl.col(f"c{place}") for place in range(len(self.header))]
 
         def text(place: int, name: str) -> Any:
             # Where values are counted, lengths are cheaper to hand over than texts. A constant
@@ -205,7 +163,21 @@ class CsvFile(base.StreamSource):
             )
 
         floats = [self.numbers.polars(cells[place]) for place in places]
-        return query_batches(self._scan(), floats, list(map(text, texts, labels)))
+        others = [
+            pl.when(number.is_null()).then(cells[place])
+            for number, place in zip(floats, places, strict=True)
+        ]
+        value = lru_cache(maxsize=_KNOWN)(self.numbers.reader())
+        wide = len(floats)
+        for batch in query_frames(self._scan(), [*floats, *others, *map(text, texts, labels)]):
+            columns = batch.get_columns()
+            yield base.TableBatch(
+                [
+                    _completed(number.to_numpy(), other, value)
+                    for number, other in zip(columns[:wide], columns[wide : 2 * wide], strict=True)
+                ],
+                [labels_of(column) for column in columns[2 * wide :]],
+            )
 
     def _plain_batches(
         self, places: Sequence[int], texts: Sequence[int]
@@ -224,33 +196,50 @@ class CsvFile(base.StreamSource):
 
     def about_rows(self) -> int | None:
         """By the length of the first lines."""
-        with Path(self._path).open("rb") as file:
+        with Path(self.path).open("rb") as file:
             first = file.read(1 << 20)
             lines = first.count(b"\n")
             return lines and os.fstat(file.fileno()).st_size * lines // len(first)
 
     def _body(self) -> Iterator[list[str]]:
-        rows = csv_rows.read_rows(self._path, self.dialect)
-        if self._headed:
-            next(row for row in rows if row)
-        return rows
+        start = None if self.first is None else self.first.end
+        return csv_rows.read_rows(self.path, self.dialect, start)
 
     def _polars_agrees(self) -> bool:
         """Whether Polars is installed, and reads this file as the reader here does."""
         if self._agreed is None:
+            start = None if self.first is None else self.first.begin
             self._agreed = (
                 self.dialect.is_utf8
                 and find_spec("polars") is not None
                 and streams()
-                and csv_rows.is_well_formed(self._path, self.dialect)
-                and len(self._scan().collect_schema()) == len(self._header)
+                and csv_rows.is_well_formed(self.path, self.dialect, start)
+                and self._skipped is not None
+                and len(self._scan().collect_schema()) == len(self.header)
             )
         return self._agreed
 
+    @property
+    def _header_by_polars(self) -> bool:
+        """Whether Polars leaves out the header; it would leave out cells that have no name."""
+        return self.first is not None and not self.has_row_names
+
+    @cached_property
+    def _skipped(self) -> int | None:
+        """How many lines come first that Polars has to leave out; None if it cannot."""
+        if self.first is None:
+            stop = csv_rows.begin_of_rows(self.path, self.dialect)
+        else:
+            stop = self.first.begin if self._header_by_polars else self.first.end
+        with Path(self.path).open("rb") as file:
+            text = file.read(stop)
+        return None if re.search(rb"\r(?!\n)", text) else text.count(b"\n")
+
     def _scan(self) -> Any:
         return import_module("polars").scan_csv(
-            self._path,
-            has_header=self._headed,
+            self.path,
+            has_header=self._header_by_polars,
+            skip_lines=self._skipped,
             separator=self.dialect.separator,
             infer_schema=False,
             encoding="utf8-lossy",
@@ -261,24 +250,41 @@ class CsvFile(base.StreamSource):
         )
 
 
-def _header(path: str, name: str, dialect: csv_rows.Dialect) -> list[str]:
+def _completed(
+    numbers: NDArray[np.float64], others: Any, value: Callable[[str], float]
+) -> NDArray[np.float64]:
+    """Return numbers, with those of the cells that Polars did not take for one."""
+    if others.null_count() == len(others):
+        return numbers
+    places = others.is_not_null().arg_true().to_numpy()
+    found = np.array(list(map(value, others.gather(places).to_list())))
+    whole = numbers.copy()
+    whole[places] = found
+    return whole
+
+
+def _first_row(path: str, name: str, dialect: csv_rows.Dialect) -> csv_rows.FirstRow:
     with Path(path).open("rb") as file:
-        if file.read(2) in _UTF_16:
-            raise SourceError(f"{name!r} is in UTF-16: save it as UTF-8")
-    header = next((row for row in csv_rows.read_rows(path, dialect) if row), None)
-    if header is None:
+        other = file_kinds.other_kind(file.read(file_kinds.MOST_READ), dialect.separator)
+    if other is not None:
+        raise SourceError(f"{name!r} {other}")
+    first = csv_rows.first_row(path, dialect)
+    if first is None:
         raise SourceError(f"{name!r} is empty: its first line must name the columns")
-    return header
+    return first
 
 
-def _is_utf8(path: str) -> bool:
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            while file.read(1 << 20):
-                pass
-    except UnicodeDecodeError:
+def _has_row_names(path: str, dialect: csv_rows.Dialect, first: csv_rows.FirstRow | None) -> bool:
+    """Whether names of rows stand first, for which the header has no name, as R writes them.
+
+    R looks at the first five rows, as here: each has one cell more than the header. Cells behind
+    the last name that are all empty are those of separators at the ends of lines.
+    """
+    if first is None:
         return False
-    return True
+    width = len(first.cells) + 1
+    rows = list(itertools.islice(csv_rows.read_rows(path, dialect, first.end), _SEEN))
+    return {len(row) for row in rows} == {width} and any(row[-1] for row in rows)
 
 
 def _named(columns: Sequence[str]) -> list[str]:

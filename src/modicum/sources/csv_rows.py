@@ -12,6 +12,10 @@ read the same whatever stands in a third one. Cells may be of any length. Where 
 no cell holds a line end, a quoted cell has to be closed on its line: then every line is read alone,
 whatever is in any other.
 
+An *escape*, where one is declared, takes the meaning of the separator, quote, line end or escape
+behind it, inside of a quoted cell and outside, and is no part of the cell then. A line that begins
+with the mark of a *comment* is no row. Both are marks of one character.
+
 Text is decoded cell by cell, which is possible in encodings in which a byte below 128 is always
 that ASCII character. Bytes that mean nothing become U+FFFD.
 """
@@ -27,7 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -43,16 +47,21 @@ _ASCII = bytes(range(128))
 class Dialect:
     """How rows are made of bytes.
 
-    The separator is one ASCII character. In the encoding a byte below 128 is always that ASCII
-    character. ``multiline`` is whether quoted cells may hold line ends.
+    The separator is one ASCII character, and so are an escape and the mark of a comment. In the
+    encoding a byte below 128 is always that ASCII character. ``multiline`` is whether cells may
+    hold line ends. The first ``skip`` lines are left out, whatever they hold.
     """
 
     separator: str = ","
     encoding: str = "utf-8"
     multiline: bool = True
+    escape: str | None = None
+    comment: str | None = None
+    skip: int = 0
 
     def __post_init__(self) -> None:
         mark: Any = self.separator
+        skip: Any = self.skip
         if (
             not isinstance(mark, str)
             or re.fullmatch(r"[\x01-\x7f]", mark) is None
@@ -72,10 +81,30 @@ class Dialect:
             raise InvalidArgument(
                 f"multiline must be True or False, got {as_given(self.multiline)}"
             )
+        for name, example in (("escape", r"'\\'"), ("comment", "'#'")):
+            _check_mark(name, getattr(self, name), self.separator, example)
+        if self.escape is not None and self.escape == self.comment:
+            raise InvalidArgument(f"escape and comment are both {self.escape!r}")
+        if type(skip) is not int or skip < 0:
+            raise InvalidArgument(
+                f"skip must be the number of lines before the header, got {as_given(skip)}"
+            )
 
     @property
     def is_utf8(self) -> bool:
         return codecs.lookup(self.encoding).name == "utf-8"
+
+
+def _check_mark(name: str, mark: object, separator: str, example: str) -> None:
+    if mark is None:
+        return
+    if not isinstance(mark, str) or re.fullmatch(r"[!#-/:-@\[-`{-~]", mark) is None:
+        raise InvalidArgument(
+            f"{name} must be one ASCII character such as {example}, no letter, digit, blank or "
+            f"quote, got {as_given(mark)}"
+        )
+    if mark == separator:
+        raise InvalidArgument(f"{name} and separator are both {mark!r}")
 
 
 def _is_ascii_based(encoding: str) -> bool:
@@ -99,13 +128,42 @@ def _keeps_ascii(encoding: str) -> bool:
     )
 
 
-def read_rows(path: str, dialect: Dialect) -> Iterator[list[str]]:
+def read_rows(path: str, dialect: Dialect, start: int | None = None) -> Iterator[list[str]]:
     """Read a file row by row, whatever it contains; memory holds a block and the longest row.
 
-    A blank line is an empty row.
+    A blank line is an empty row. It begins at the byte ``start``, by default behind the lines that
+    are skipped.
     """
     with Path(path).open("rb") as file:
-        yield from chain.from_iterable(_Reader(file, dialect).stretches())
+        yield from chain.from_iterable(_Reader(file, dialect, start).stretches())
+
+
+def separator_line(path: str) -> str | None:
+    """Return the separator that a first line such as ``sep=;`` names, as Excel writes it."""
+    with Path(path).open("rb") as file:
+        start = file.read(len(_BOM) + 16).removeprefix(_BOM)
+    found = re.match(rb'"?(?i:sep)=([\x01-\x7f])"?(?:\r|\n|$)', start)
+    return None if found is None else found[1].decode()
+
+
+class FirstRow(NamedTuple):
+    """The cells of the first row that is not blank, and at which bytes it begins and ends."""
+
+    cells: list[str]
+    begin: int
+    end: int
+
+
+def first_row(path: str, dialect: Dialect) -> FirstRow | None:
+    """Read the first row that is not blank; None if there is none."""
+    with Path(path).open("rb") as file:
+        return _Reader(file, dialect).first()
+
+
+def begin_of_rows(path: str, dialect: Dialect) -> int:
+    """Return the byte behind the lines that are skipped."""
+    with Path(path).open("rb") as file:
+        return _Reader(file, dialect).place
 
 
 class _Reader:
@@ -116,30 +174,54 @@ class _Reader:
     """
 
     __slots__ = (
-        "_at", "_base", "_cell_end", "_data", "_dialect", "_ended", "_ends", "_file", "_judged",
-        "_opening", "_quoted",
+        "_at", "_bare", "_base", "_comment", "_data", "_dialect", "_ended", "_ends", "_escape",
+        "_escaped", "_file", "_judged", "_odd", "_opening", "_quoted",
     )  # fmt: skip
 
-    def __init__(self, file: BinaryIO, dialect: Dialect) -> None:
+    def __init__(self, file: BinaryIO, dialect: Dialect, start: int | None = None) -> None:
         self._file = file
         self._dialect = dialect
+        self._escape = (dialect.escape or "").encode()
+        self._comment = (dialect.comment or "").encode()
         mark = dialect.separator.encode()
         ends, blanks = b"[" + re.escape(mark) + rb"\r\n]", b" \t".replace(mark, b"")
         self._ends = frozenset(mark + b"\r\n")
-        self._cell_end = re.compile(ends)
         self._opening = re.compile(b'"(?<=' + ends + b'")')
-        self._quoted = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"([' + blanks + b"]*+)")
+        self._bare, self._quoted, self._escaped = _cells_of(dialect, blanks)
+        self._odd = _odd_places(self._escape, self._comment)
+        self._base = file.seek(start or 0)
         self._data = file.read(max(_BLOCK, len(_BOM)))
         self._ended = not self._data
-        self._at = self._base = 0
+        self._at = 0
         self._judged = (-1, False)
-        if self._data.startswith(_BOM):
-            self._at = len(_BOM)
+        if start is None:
+            if self._data.startswith(_BOM):
+                self._at = len(_BOM)
+            self._skip_lines(dialect.skip)
+
+    @property
+    def place(self) -> int:
+        """The byte at which the next row begins."""
+        return self._base + self._at
+
+    def first(self) -> FirstRow | None:
+        """Return the next row that is not blank."""
+        while self._fill():
+            if self._data[self._at] in b"\r\n" or self._at_comment():
+                self._skip_lines(1)
+            else:
+                begin = self.place
+                return FirstRow(self._row(), begin, self.place)
+        return None
 
     def stretches(self) -> Iterator[list[list[str]]]:
         """Yield rows, many at a time where that is possible."""
         while self._fill():
-            if self._next_opening() < 0:
+            if self._odd is not None and (
+                self._at_comment() or self._odd.search(self._data, self._at)
+            ):
+                yield from self._row_by_row(self._base + len(self._data))
+            elif self._next_opening() < 0:
                 end = self._last_line_end()
                 if end == self._at:  # a line longer than a block
                     self._grow()
@@ -212,6 +294,32 @@ class _Reader:
                 yield self._split(line)
             yield [self._row()]
 
+    def _row_by_row(self, stop: int) -> Iterator[list[list[str]]]:
+        """Yield the rows that begin before a place, where there are escapes or comments."""
+        while self.place < stop:
+            if self._at_comment():
+                self._skip_lines(1)
+            elif self._data[self._at] in b"\r\n":
+                self._skip_lines(1)
+                yield [[]]
+            else:
+                yield [self._row()]
+
+    def _at_comment(self) -> bool:
+        return bool(self._comment) and self._data.startswith(self._comment, self._at)
+
+    def _skip_lines(self, count: int) -> None:
+        """Go behind some line ends, whatever stands before them."""
+        for _ in range(count):
+            while not (found := _LINE_END.search(self._data, self._at)) or (
+                found.end() == len(self._data) and not self._ended  # CR, and perhaps LF
+            ):
+                if self._ended:
+                    self._at = len(self._data)
+                    return
+                self._grow()
+            self._at = found.end()
+
     def _row(self) -> list[str]:
         while (found := self._cells()) is None:
             self._grow()
@@ -231,11 +339,11 @@ class _Reader:
                 if end < 0:
                     return None
             else:
-                found = self._cell_end.search(data, at)
-                if found is None and not self._ended:
+                found = self._bare.match(data, at)
+                end = at if found is None else found.end()
+                if end == len(data) and not self._ended:
                     return None
-                end = len(data) if found is None else found.start()
-                text = data[at:end]
+                text = self._meant(data[at:end])
             cells.append(self._text(text))
             if end == len(data):
                 return cells, end
@@ -264,7 +372,18 @@ class _Reader:
             return b"", -1
         if end < len(data) and data[end] not in self._ends:
             return None
-        return found[1].replace(b'""', b'"') + found[2], end
+        inner = found[1]
+        if self._escape and self._escape in inner:
+            inner = self._escaped.sub(lambda each: each[1] or b'"', inner)
+        else:
+            inner = inner.replace(b'""', b'"')
+        return inner + found[2], end
+
+    def _meant(self, text: bytes) -> bytes:
+        """Return the text of a cell without quotes, of what stands in the file."""
+        if not self._escape or self._escape not in text:
+            return text
+        return self._escaped.sub(lambda each: each[1] or each[0], text)
 
     def _closes(self, at: int) -> bool:
         """Whether a cell is quoted although its quotes are not closed in what is held.
@@ -282,14 +401,19 @@ class _Reader:
 
     def _finds_end(self) -> bool:
         closed, tail = False, False  # behind a quote that may be doubled; behind its blanks
+        stop = re.compile(b'["' + re.escape(self._escape) + b"]")
+        escaped = False  # behind an escape
         while block := self._file.read(_BLOCK):
-            at = 0
+            at = int(escaped)
+            escaped = False
             while at < len(block):
                 if not closed:
-                    at = block.find(b'"', at) + 1
-                    if not at:
+                    found = stop.search(block, at)
+                    if found is None:
                         break
-                    closed = True
+                    at, closed = found.end(), found[0] == b'"'
+                    if not closed:
+                        escaped, at = at == len(block), at + 1
                 elif block[at] == _QUOTE and not tail:
                     closed, at = False, at + 1
                 elif block[at] in b" \t" and block[at] not in self._ends:
@@ -315,23 +439,63 @@ class _Reader:
         return data.decode(self._dialect.encoding, "replace")
 
 
-def is_well_formed(path: str, dialect: Dialect) -> bool:
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def _cells_of(
+    dialect: Dialect, blanks: bytes
+) -> tuple[re.Pattern[bytes], re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return what matches a cell without quotes, one with quotes, and what an escape escapes.
+
+    The last one matches a doubled quote too, without its group.
+    """
+    mark = re.escape(dialect.separator.encode())
+    if dialect.escape is None:
+        bare, inner, escaped = b"[^" + mark + rb"\r\n]*+", rb'[^"]*+(?:""[^"]*+)*+', rb'""()'
+    else:
+        escape = re.escape(dialect.escape.encode())
+        behind = rb"(?:\r\n|.)?" if dialect.multiline else rb"[^\r\n]?"
+        lines = rb"\r\n|\r|\n|" if dialect.multiline else b""
+        bare = b"(?:[^" + mark + escape + rb"\r\n]++|" + escape + behind + b")*+"
+        inner = b'(?:[^"' + escape + b']++|""|' + escape + b"(?:.)?)*+"
+        escaped = escape + b"(" + lines + b'["' + mark + escape + b'])|""'
+    flags = re.DOTALL
+    return (
+        re.compile(bare, flags),
+        re.compile(b'"(' + inner + b')"([' + blanks + b"]*+)", flags),
+        re.compile(escaped, flags),
+    )
+
+
+def _odd_places(escape: bytes, comment: bytes) -> re.Pattern[bytes] | None:
+    """Return what matches where rows have to be read one by one; at the start a comment too."""
+    marks = [re.escape(escape)] if escape else []
+    marks += [rb"[\r\n]" + re.escape(comment)] if comment else []
+    return re.compile(b"|".join(marks)) if marks else None
+
+
+def is_well_formed(path: str, dialect: Dialect, start: int | None = None) -> bool:
     """Whether quotes stand around whole cells only, and all lines end in the same way.
 
-    Every quote that opens follows a separator, the start of a line or, within a cell, the quote
-    that it doubles; every quote that closes comes before a separator, the end of a line or its
-    double. All carriage returns belong to line ends, and the first line is not blank.
+    From the byte ``start`` on there are neither escapes nor comments. Every quote that opens
+    follows a separator, the start of a line or, within a cell, the quote that it doubles; every
+    quote that closes comes before a separator, the end of a line or its double. All carriage
+    returns belong to line ends, and the first line is not blank.
     """
+    odd = _odd_places((dialect.escape or "").encode(), (dialect.comment or "").encode())
     with Path(path).open("rb") as file:
-        start = file.read(3).removeprefix(_BOM)
-        if start[:1] in {b"\n", b"\r"}:
+        file.seek(begin_of_rows(path, dialect) if start is None else start)
+        begin = file.read(3)
+        if begin[:1] in {b"\n", b"\r"}:
             return False
         # Bytes 1 to -2 of each window are looked at; the windows overlap by two bytes.
-        window, open_quotes, more = b"\n" + start, 0, True
+        window, open_quotes, more = b"\n" + begin, 0, True
         while more:
             block = file.read(_BLOCK)
             more = bool(block)
             window += block if more else b"\n"
+            if odd is not None and odd.search(window):
+                return False
             if b'"' in window or b"\r" in window or open_quotes:
                 found = _quotes(window, open_quotes, dialect)
                 if found is None:

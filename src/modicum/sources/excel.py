@@ -14,7 +14,8 @@ from typing import Any
 
 from modicum.errors import InvalidArgument, MissingColumn, as_given, did_you_mean
 from modicum.sources import base, copied, csv_rows
-from modicum.sources.csv import CsvFile, Numbers
+from modicum.sources.csv import CsvFile
+from modicum.sources.numerals import Numbers
 
 SUFFIXES = (".xlsx", ".xlsm")
 """How the names of workbooks end."""

@@ -46,12 +46,11 @@ class Places(Sensitive):
                 return self._numbers.places_of_floats(values)
         if self._table is None:
             codes = self._labels.codes(self._keys)
-            texts = [
-                self._labels.codes(each) for each in zip(*map(_texts, self._keys), strict=True)
-            ]
+            texts = [(place, text) for place, key in enumerate(self._keys) for text in _texts(key)]
+            places, found = [place for place, _ in texts], [text for _, text in texts]
+            others = self._labels.codes(found)
             self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all others
-            for each in texts:
-                self._table[each] = np.arange(len(self._keys))
+            self._table[others] = places
             self._table[codes] = np.arange(len(self._keys))
         # Whatever is not a key gets a code of its own after those of the keys.
         return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
@@ -67,10 +66,15 @@ class FirstPlace(Places):
 
 
 def _texts(key: Hashable) -> list[Hashable]:
-    """Return what a key is found by where labels are text; of a tuple, any of its parts may be."""
-    if not isinstance(key, tuple):
-        return [str(key)]
-    return list(itertools.product(*((each, str(each)) for each in key)))
+    """Return what a key is found by where labels are text; of a tuple, any of its parts may be.
+
+    >>> _texts(True), _texts(5)
+    (['True', 'true', 'TRUE'], ['5'])
+    """
+    if isinstance(key, tuple):
+        return list(itertools.product(*((each, *_texts(each)) for each in key)))
+    text = str(key)
+    return [text, text.lower(), text.upper()] if isinstance(key, bool | np.bool_) else [text]
 
 
 class _WholeKeys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -30,7 +30,8 @@ def _is_integer(kind: Any) -> bool:
     return kind.is_integer() and "128" not in str(kind)
 
 
-def _labels(series: Any) -> LabelValues:
+def labels_of(series: Any) -> LabelValues:
+    """Return the labels that a series holds."""
     kind = series.dtype
     if kind.is_temporal() or kind.is_float():
         return np.asarray(series.to_numpy())
@@ -86,7 +87,7 @@ def _column(series: Any) -> MemoryColumn:
         lambda start, stop: [series.slice(start, stop - start)],
         lambda at: [series.gather(at)],
         _numbers,
-        _labels,
+        labels_of,
     )
 
 
@@ -142,17 +143,23 @@ def streams() -> bool:
 
 def query_batches(frame: Any, floats: Sequence[Any], labels: Sequence[Any]) -> Iterator[TableBatch]:
     """Run a query for some expressions of floats and of labels."""
-    query = frame.select(**{f"c{i}": each for i, each in enumerate([*floats, *labels])})
-    if streams():
-        batches = query.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming")
-    else:
-        batches = [query.collect()]
-    for batch in batches:
+    for batch in query_frames(frame, [*floats, *labels]):
         columns = batch.get_columns()
         yield TableBatch(
             [column.to_numpy() for column in columns[: len(floats)]],
-            [_labels(column) for column in columns[len(floats) :]],
+            [labels_of(column) for column in columns[len(floats) :]],
         )
+
+
+def query_frames(frame: Any, expressions: Sequence[Any]) -> Iterable[Any]:
+    """Run a query for some expressions; frames of them, in batches where Polars can."""
+    query = frame.select(**{f"c{i}": each for i, each in enumerate(expressions)})
+    if not streams():
+        return [query.collect()]
+    batches: Iterable[Any] = query.collect_batches(
+        chunk_size=_BATCH, maintain_order=True, engine="streaming"
+    )
+    return batches
 
 
 def query_count(frame: Any) -> int:

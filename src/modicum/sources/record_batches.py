@@ -22,7 +22,7 @@ BLOCK = 1 << 20
 def need_arrow() -> None:
     """Refuse to go on without PyArrow."""
     if find_spec("pyarrow") is None:
-        raise InvalidArgument("this needs PyArrow: pip install 'modicum[arrow]'")
+        raise InvalidArgument("this needs PyArrow: pip install pyarrow")
 
 
 def blocks_of(table: Any, columns: Sequence[str], label: str) -> Iterator[Any]:

@@ -122,10 +122,19 @@ class SeveralFiles(base.StreamSource):
                     f"{first[0]!r} and {declared} in {part.name!r}; write both as one type"
                 )
 
+    @property
+    def named(self) -> bool:
+        return all(part.source.named for part in self._parts)
+
+    @property
+    def no_header(self) -> str:
+        return next(filter(None, (part.source.no_header for part in self._parts)), "")
+
     def _missing(self, column: str) -> MissingColumn:
         """Say of a header that may be no header what its file would say."""
         if self._counted and column not in self._folders:
-            return self._parts[0].source._missing(column)  # noqa: SLF001
+            unsure = (part.source for part in self._parts if not part.source.named)
+            return next(unsure, self._parts[0].source)._missing(column)  # noqa: SLF001
         return super()._missing(column)
 
     def check(self, column: str | None) -> None:

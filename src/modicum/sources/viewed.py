@@ -111,6 +111,14 @@ class _Viewed(Source):
     def joined(self) -> tuple[str, ...]:
         return self._view.joined
 
+    @property
+    def named(self) -> bool:
+        return self._source.named
+
+    @property
+    def no_header(self) -> str:
+        return self._source.no_header
+
     def check(self, column: str | None) -> None:
         if column not in self._made:
             self._source.check(column)

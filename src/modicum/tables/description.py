@@ -204,6 +204,8 @@ def _percent(share: Number) -> str:
 
 def _chosen(source: Source, unit: Unit, names: Sequence[str] | None) -> list[str]:
     owners = {unit.column, unit.order_by}
+    if names is None and source.no_header:
+        raise InvalidArgument(f"{source.no_header}; or name those to describe")
     if names is None:
         return [name for name in source.names if name not in owners]
     named = isinstance(names, Sequence) or type(names).__name__ == "Index"  # columns of pandas

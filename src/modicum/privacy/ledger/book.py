@@ -145,7 +145,7 @@ class Ledger:
     ----------
     url : str
         ``"sqlite:///budget.db"`` (a file on a local disk; four slashes before an absolute path)
-        or ``"postgresql://user@host/database"`` (needs ``modicum[server]``). With ``?mode=ro``
+        or ``"postgresql://user@host/database"`` (needs ``psycopg``). With ``?mode=ro``
         it is opened to look only. A password in it is never shown.
 
     Raises

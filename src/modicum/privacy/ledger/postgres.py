@@ -90,7 +90,7 @@ class PostgresStore:
             self._driver = import_module("psycopg")
         except ImportError:
             raise InvalidArgument(
-                "a ledger on a server needs psycopg: pip install 'modicum[server]'"
+                "a ledger on a server needs psycopg: pip install 'psycopg[binary]'"
             ) from None
         self._open: Any = None
         self._clean = False
