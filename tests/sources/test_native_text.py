@@ -12,7 +12,7 @@ import modicum as mo
 from modicum.sources.arrow import arrow_labels
 from modicum.sources.expressions import Leaf, Matches
 from modicum.sources.labels import Dictionary, Presence, Text, coded, label_items
-from modicum.sources.polars import _labels as polars_labels
+from modicum.sources.polars import labels_of as polars_labels
 
 LABELS = ["North", None, "south", "", "North ", "Ä", "Ä", "nan", "None", "5", "North", "\U0001f600"]
 ASKED = [

@@ -394,7 +394,7 @@ def test_persons_are_bounded_beforehand(tmp_path) -> None:
 
 def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(record_batches, "find_spec", lambda _: None)
-    with pytest.raises(mo.InvalidArgument, match=r"pip install 'modicum\[arrow\]'"):
+    with pytest.raises(mo.InvalidArgument, match=r"pip install pyarrow"):
         complete([1]).count_to(tmp_path / "c.parquet", "page", epsilon=1)
 
 
