@@ -239,7 +239,7 @@ def test_without_opendp(monkeypatch) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr(bridge, "import_module", missing)
-    with pytest.raises(InvalidArgument, match=r"pip install 'modicum\[opendp\]'"):
+    with pytest.raises(InvalidArgument, match=r"pip install opendp"):
         to_opendp(ask.count(epsilon=1))
 
 

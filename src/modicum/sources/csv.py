@@ -94,7 +94,7 @@ class CsvFile(base.StreamSource):
                 f"{self.dialect.separator!r}; give separator={other!r} "
                 f"(--separator {'tab' if other == chr(9) else repr(other)})"
             )
-        if self._sure or column in self._shared:
+        if self._sure or column in self.shared:
             return super()._missing(column)
         if self.no_header:
             return MissingColumn(f"there is no column {column!r}; {self.no_header}")
