@@ -216,3 +216,30 @@ def test_a_workbook_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith("count of rows: 4\n")
     assert main(["check", str(tmp_path / "a.xlsx")]) == 0
     assert "region" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["a.dta", "old.dta", "a.sav", "a.xpt"])
+@pytest.mark.parametrize("odd", [b"ab\xe9f", b"a\xff\xfef", b"\xf0\x9f\x98f", b"a\x81\x8ff"])
+def test_text_in_another_encoding_does_not_keep_a_file_from_being_read(name, odd, tmp_path) -> None:
+    """The package stops at it, which would say that somebody has such text."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    table = pd.DataFrame({"x": [1.5, 2.5, 3.5], "t": ["abcd", "abce", "abcf"]})
+    path = tmp_path / name
+    kind = "xport" if path.suffix == ".xpt" else path.suffix[1:]
+    options = {"version": 10 if name == "old.dta" else 15} if kind == "dta" else {}
+    getattr(pyreadstat, f"write_{kind}")(table, str(path), **options)
+    content = path.read_bytes()
+    assert content.count(b"abcf") == 1
+    path.write_bytes(content.replace(b"abcf", odd))
+    source = open_source(path)
+    assert values(source, "x").tolist() == [1.5, 2.5, 3.5]
+    encoding = "cp1252" if name == "old.dta" else "utf-8"
+    assert texts(source, "t") == ["abcd", "abce", odd.decode(encoding, "replace")]
+
+
+def test_a_whole_number_beyond_float64_is_written_as_infinite() -> None:
+    assert [copied._cell(each) for each in (10**400, -(10**400), 2**60)] == [
+        "inf",
+        "-inf",
+        "1.152921504606847e+18",
+    ]

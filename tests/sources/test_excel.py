@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import openpyxl
@@ -9,7 +10,9 @@ import pytest
 
 import modicum as mo
 from modicum.cli import main
+from modicum.exact.entropy import SeededEntropy
 from modicum.sources.base import open_source
+from tests.seen import seen
 from tests.sources.engines import values
 
 ROWS = [[i, f"word {i % 7}"] for i in range(300)]
@@ -102,3 +105,54 @@ def test_options_of_another_kind_of_file(tmp_path, capsys) -> None:
     assert "no option of a workbook, which takes --sheet" in capsys.readouterr().err
     assert main(["count", str(tmp_path / "t.csv"), "--epsilon", "9", "--sheet", "a"]) == 2
     assert "no option of a CSV file" in capsys.readouterr().err
+
+
+DATE = 's="{style}" t="n"'
+ODD_CELLS = {
+    "date beyond 9999": ("B3", f"<c r='B3' {DATE}><v>1e10</v></c>"),
+    "date before 1900": ("B3", f"<c r='B3' {DATE}><v>-1e12</v></c>"),
+    "date that is none": ("B3", f"<c r='B3' {DATE}><v>nan</v></c>"),
+    "text of a date": ("B3", "<c r='B3' t='d'><v>hello</v></c>"),
+    "date of no month": ("B3", "<c r='B3' t='d'><v>2024-13-45T00:00:00</v></c>"),
+    "400 digits": ("A3", f"<c r='A3' t='n'><v>{'9' * 400}</v></c>"),
+    "5,000 digits": ("A3", f"<c r='A3' t='n'><v>{'9' * 5000}</v></c>"),
+    "infinite": ("A3", "<c r='A3' t='n'><v>1e400</v></c>"),
+    "words": ("A3", "<c r='A3' t='n'><v>abc</v></c>"),
+    "truth": ("A3", "<c r='A3' t='b'><v>yes</v></c>"),
+    "error": ("A3", "<c r='A3' t='e'><v>#N/A</v></c>"),
+    "no such text": ("C3", "<c r='C3' t='s'><v>999</v></c>"),
+    "other type": ("A3", "<c r='A3' t='zz'><v>1</v></c>"),
+    "nothing": ("A3", "<c r='A3'/>"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_CELLS)
+def test_no_cell_of_a_sheet_keeps_others_from_being_read(name, tmp_path) -> None:
+    """An error or a warning of the package would say that somebody has such a cell."""
+    rows = [["x", "when", "word"], *([1.5, datetime(2024, 1, 1 + i), "a"] for i in range(5))]  # noqa: DTZ001
+    (tmp_path / "odd").mkdir()
+    plain = workbook(tmp_path / "t.xlsx", data=rows)
+    odd = tmp_path / "odd" / "t.xlsx"
+    cell, text = ODD_CELLS[name]
+    with zipfile.ZipFile(plain) as file, zipfile.ZipFile(odd, "w") as other:
+        for part in file.namelist():
+            content = file.read(part)
+            if part.endswith("sheet1.xml"):
+                style = re.search(rb'<c r="B3" s="(\d+)"', content)[1].decode()
+                new = text.replace("{style}", style).encode()
+                content, times = re.subn(b'<c r="%s".*?</c>' % cell.encode(), new, content)
+                assert times == 1
+            other.writestr(part, content)
+
+    def ask(column):
+        def asked(path):
+            curator = mo.Curator(path, budget=mo.pure(1), entropy=SeededEntropy(name))
+            return curator.count(column, epsilon=1), repr(curator.charges)
+
+        return asked
+
+    for column in rows[0]:
+        known = seen(ask(column), plain)
+        assert "error" not in known
+        assert known.unlike(seen(ask(column), odd, known.outcomes)) == ""
+    assert len(values(open_source(odd), None)) == 5

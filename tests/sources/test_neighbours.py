@@ -238,15 +238,15 @@ def test_a_row_shows_in_nothing_but_the_draws(reader, name, odd, place, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", KINDS)
 def test_no_reader_tells_of_a_row(
-    reader, tmp_path, record_property: Callable[[str, object], None]
+    reader, name, tmp_path, record_property: Callable[[str, object], None]
 ) -> None:
     total = 0
-    for number, (name, kind) in enumerate(KINDS.items()):
-        for place, odd in enumerate(kind.odd):
-            folder = tmp_path / f"{number} {place}"
-            folder.mkdir()
-            pairs, told = unlike(reader, name, odd, folder, place)
-            assert told == []
-            total += pairs
-    record_property("counted", f"{reader}: {total:,} pairs of neighbours show the same")
+    for place, odd in enumerate(KINDS[name].odd):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        pairs, told = unlike(reader, name, odd, folder, place)
+        assert told == []
+        total += pairs
+    record_property("counted", f"{reader}, {name}: {total} pairs of neighbours show the same")

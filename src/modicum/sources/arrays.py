@@ -157,12 +157,13 @@ def _number(item: Any) -> float:
     if item is None or not issubclass(type(item), _NUMBERS):
         return math.nan
     try:
-        return _float(item)
+        return nearest(item)
     except Exception:  # noqa: BLE001 -- such as a signalling NaN, or a class of the user's
         return math.nan
 
 
-def _float(number: Any) -> float:
+def nearest(number: Any) -> float:
+    """Convert a number; one that float64 does not hold is infinite."""
     try:
         return float(number)
     except OverflowError:

@@ -10,6 +10,7 @@ written without a point, whatever stands above it, and a day without a time of d
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import errno
 import gzip
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from modicum.errors import SourceError
-from modicum.sources import base, progress
+from modicum.sources import arrays, base, progress
 
 _PIECE = 1 << 18  # rows
 _BLOCK = 1 << 20  # bytes
@@ -140,7 +141,7 @@ def _cell(value: object) -> str:
     elif isinstance(value, datetime):
         text = value.isoformat() if value.time() != time() else value.date().isoformat()
     elif isinstance(value, int | float):
-        number = float(value)
+        number = arrays.nearest(value)
         whole = number.is_integer() and abs(number) < 2**53
         text = str(int(number)) if whole else repr(number)
     return text
@@ -150,23 +151,45 @@ def _statistics(path: str) -> Table:
     """A file of Stata, SAS or SPSS: codes, not their labels.
 
     A column of numbers with a label here and there stays numbers. The package would fail at a date
-    beyond the year 9999, so dates are read as numbers and written as dates here.
+    beyond the year 9999, so dates are read as numbers and written as dates here; and at text that
+    is not in the file's own encoding, so text is read as Latin 1, each byte a character, and
+    decoded here.
     """
     suffix = Path(path).suffix.lower()
     package = import_module("pyreadstat")
     reader = getattr(package, STATISTICS[suffix])
     _, about = reader(path, metadataonly=True)
-    formats = about.original_variable_types
+    formats, encoding = about.original_variable_types, _encoding(path, about.file_encoding)
     moments = [_moment_of(suffix, str(formats.get(name, ""))) for name in about.column_names]
     yield about.column_names
     for piece, _ in package.read_file_in_chunks(
-        reader, path, chunksize=_PIECE, disable_datetime_conversion=True
+        reader, path, chunksize=_PIECE, disable_datetime_conversion=True, encoding="LATIN1"
     ):
-        columns = [piece[name].tolist() for name in about.column_names]
-        for place, moment in enumerate(moments):
+        columns = [piece.iloc[:, place].tolist() for place in range(len(moments))]
+        for column, moment, kind in zip(columns, moments, piece.dtypes, strict=True):
             if moment is not None:
-                columns[place] = [moment(value) for value in columns[place]]
+                column[:] = map(moment, column)
+            elif kind != "float64":
+                column[:] = [_decoded(each, encoding) for each in column]
         yield from zip(*columns, strict=True)
+
+
+def _encoding(path: str, declared: str | None) -> str:
+    """Return the encoding of text that a file declares; that of Stata's is known by its version."""
+    if declared is None and path.lower().endswith(".dta"):
+        with Path(path).open("rb") as file:
+            release = re.match(rb"<stata_dta><header><release>(\d+)<", file.read(64))
+        return "utf-8" if release and int(release[1]) >= _UNICODE else "cp1252"
+    try:
+        return codecs.lookup(declared or "utf-8").name
+    except LookupError:
+        return "utf-8"
+
+
+def _decoded(value: Any, encoding: str) -> Any:
+    if not isinstance(value, str):
+        return value
+    return value.encode("latin-1", "replace").decode(encoding, "replace")
 
 
 STATISTICS: Mapping[str, str] = {
@@ -178,6 +201,7 @@ STATISTICS: Mapping[str, str] = {
 }
 """What reads a file of Stata, SAS or SPSS, by the end of its name."""
 
+_UNICODE = 118  # the version of Stata's format from which on text is UTF-8
 _SAS = datetime(1960, 1, 1)  # noqa: DTZ001 -- such files know no time zones
 _SPSS = datetime(1582, 10, 14)  # noqa: DTZ001
 _DAYS = r"(DATE|WEEKDAT|WORDDAT|MMDDYY|DDMMYY|YYMMDD|MONYY|[BE]8601DA|JULIAN)"

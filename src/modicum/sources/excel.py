@@ -8,7 +8,7 @@ value. The names of the sheets are public.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -100,13 +100,56 @@ def _chosen(sheets: Sequence[str], sheet: str | int, label: str) -> str:
     )
 
 
+_BROKEN = "#VALUE!"  # a cell that cannot be read, as Excel writes it
+
+
+def _values(book: Any, sheet: Any) -> Iterator[list[object]]:
+    """Yield the values of all rows, also of those that the file leaves out.
+
+    openpyxl stops at a cell that does not hold what its type says, and warns of a number that is
+    formatted as a date and is none, with its place: both would tell of a row. Here it is asked for
+    numbers, and such a cell is :data:`_BROKEN`.
+    """
+    reader = import_module("openpyxl.worksheet._reader")
+    days, durations = book._date_formats, book._timedelta_formats  # noqa: SLF001
+    with sheet._get_source() as source:  # noqa: SLF001
+        parser = reader.WorkSheetParser(
+            source,
+            sheet._shared_strings,  # noqa: SLF001
+            data_only=True,
+            epoch=book.epoch,
+        )
+        parse = parser.parse_cell
+
+        def parsed(element: Any) -> dict[str, Any]:
+            try:
+                cell: dict[str, Any] = parse(element)
+                if cell["data_type"] == "n" and cell["style_id"] in days | durations:
+                    is_duration = cell["style_id"] in durations
+                    cell["value"] = reader.from_excel(cell["value"], book.epoch, is_duration)
+            except Exception:  # noqa: BLE001 -- whatever it is, it is of one cell
+                return {"column": parser.col_counter, "value": _BROKEN}
+            return cell
+
+        parser.parse_cell = parsed
+        following = 1
+        for number, cells in parser.parse():
+            for _ in range(following, number):
+                yield []
+            if following <= number:
+                values: list[object] = [None] * max((cell["column"] for cell in cells), default=0)
+                for cell in cells:
+                    values[cell["column"] - 1] = cell["value"]
+                yield values
+            following = max(following, number + 1)
+
+
 def _rows(path: str, title: str, skip: int, columns: Sequence[str] | None) -> copied.Table:
     """Yield the header, the first row that holds anything, and the rows; or rows alone."""
     book = _book(path)
     try:
         sheet = book[title]
-        sheet.reset_dimensions()
-        rows = sheet.iter_rows(values_only=True)
+        rows = _values(book, sheet)
         for _ in zip(range(skip), rows, strict=False):
             pass
         names: Sequence[object] = columns or ()
