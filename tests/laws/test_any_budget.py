@@ -86,6 +86,19 @@ def _skewness(x: np.ndarray) -> float:
     return float(((x - x.mean()) ** 3).mean() / x.std() ** 3)
 
 
+def _kept(x: np.ndarray, trim: float) -> np.ndarray:
+    cut = int(trim * len(x))
+    return np.sort(x)[cut : len(x) - cut]
+
+
+def _zero_of(psi: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> float:
+    lo, hi = float(x.min()), float(x.max())
+    for _ in range(80):
+        middle = (lo + hi) / 2
+        lo, hi = (middle, hi) if psi(x - middle).sum() > 0 else (lo, middle)
+    return lo
+
+
 def _between(x: np.ndarray, edges: list[float]) -> Any:
     return np.histogram(x, edges)[0]
 
@@ -128,13 +141,25 @@ VERBS: dict[str, Verb] = {
     "iqr": _of("iqr", lambda x: np.subtract(*np.quantile(x, [0.75, 0.25]))),
     "min": _of("min", np.min),
     "max": _of("max", np.max),
-    "trimmed_mean": _of("trimmed_mean", trim=0.1),
-    "winsorized_mean": _of("winsorized_mean", trim=0.1),
-    "huber": _of("huber", width=1),
-    "expectile": _of("expectile", tau=0.7),
-    "lp_center": _of("lp_center", p=1.5, within=WIDE)._replace(range=False),
+    "trimmed_mean": _of("trimmed_mean", lambda x: _kept(x, 0.1).mean(), trim=0.1),
+    "winsorized_mean": _of(
+        "winsorized_mean", lambda x: x.clip(_kept(x, 0.1)[0], _kept(x, 0.1)[-1]).mean(), trim=0.1
+    ),
+    "huber": _of("huber", lambda x: _zero_of(lambda v: v.clip(-1, 1), x), width=1),
+    "expectile": _of(
+        "expectile", lambda x: _zero_of(lambda v: np.where(v > 0, 0.7, 0.3) * v, x), tau=0.7
+    ),
+    "lp_center": _of(
+        "lp_center",
+        lambda x: _zero_of(lambda v: np.sign(v) * np.abs(v) ** 0.5, x),
+        p=1.5,
+        within=WIDE,
+    )._replace(range=False),
     "monotone_statistic": _of(
-        "monotone_statistic", statistic=mo.Score("mean", lambda x: x, growth=1), within=WIDE
+        "monotone_statistic",
+        np.mean,
+        statistic=mo.Score("mean", lambda x: x, growth=1),
+        within=WIDE,
     )._replace(range=False),
     "histogram": _of("histogram", lambda x: _between(x, EDGES), edges=EDGES)._replace(range=False),
     "histogram drawn": _of("histogram", bins=4),
@@ -249,10 +274,7 @@ def look(
     return took
 
 
-PENDING = {
-    *("quantiles", "describe", "histogram drawn", "trimmed_mean", "winsorized_mean", "huber"),
-    *("expectile", "lp_center", "monotone_statistic", "max", "min", "mean_vector"),
-}
+PENDING = {"describe", "mean_vector"}
 BUDGETS = [mo.pure(each) for each in EPSILONS] + [mo.zcdp(each) for each in RHOS]
 NEITHER = {"value_counts drawn", "n_distinct", "mean subset"}  # take no budget of ρ
 ASKED = [

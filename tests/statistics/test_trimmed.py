@@ -160,6 +160,21 @@ def test_a_tiny_budget_is_refused_before_the_data_are_read(epsilon) -> None:
         answers(question("trimmed_mean", epsilon=epsilon), np.arange(9.0), 1)
 
 
+@STATISTICS
+@pytest.mark.parametrize("epsilon", [150, 250, 1000, 10**6])
+def test_of_a_large_epsilon_no_weight_is_left_far_away(statistic, epsilon) -> None:
+    """From the law: the expected distance falls with ε, and all but stays from 200 on."""
+    data = tuple(np.random.default_rng(0).gamma(2, 10, 500).tolist())
+
+    def distance(epsilon: float) -> float:
+        asked = question(statistic, epsilon=epsilon)
+        run = Run(asked, asked.event, Remembered(data))
+        run.give((500,))
+        return float(run.waiting.distance() * asked.lattice.step)
+
+    assert distance(epsilon) < 1.01 * distance(100) < 0.01
+
+
 def test_constants_of_a_run() -> None:
     """The aim and the caps follow from arguments alone; the proof's inequalities hold."""
     lattice = Lattice.within(WITHIN)

@@ -30,6 +30,13 @@ Floats = NDArray[np.float64]
 ALPHAS = np.array([1.01, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0])
 """Orders of the Rényi divergences; near 1 the divergence is almost Kullback and Leibler's."""
 
+MOST_EPSILON = 128
+"""A larger ε is used as this one by samplers that cut stretches by what a record weighs.
+
+What is ε-private for 128 is so for more. A draw that one record less would make e^64 times rarer is
+as good as certain.
+"""
+
 TAIL = 1e-15
 """Probability beyond the listed outcomes of a law with infinitely many."""
 

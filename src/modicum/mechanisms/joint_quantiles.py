@@ -19,13 +19,12 @@ import numpy as np
 from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms import grids, quantile_bands, quantile_tree
-from modicum.mechanisms.base import SECRET, Floats, Stated
+from modicum.mechanisms.base import MOST_EPSILON, SECRET, Floats, Stated
 from modicum.privacy.event import Event
 
 _MARGIN = 2.0**-10  # far more than the relative errors of the proposal's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 
-MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so for more
 _GUESSED = 2.0**-24  # more than what float logarithms of weights may be wrong by
 _LARGEST = 700.0
 _LEVELS = 4  # of finer and finer pieces
@@ -80,7 +79,7 @@ class JointQuantiles(Stated[tuple[int, ...]]):
 
     @property
     def rate(self) -> Fraction:
-        return min(self.epsilon, Fraction(MOST)) / 2
+        return min(self.epsilon, Fraction(MOST_EPSILON)) / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Propose from a law that is at least as likely everywhere, up to a factor; toss a coin.

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact import bernoulli, levels
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Stated, Support, check_size
+from modicum.mechanisms.base import MOST_EPSILON, SECRET, Stated, Support, check_size
 from modicum.mechanisms.exponential import Runs, ScoreFunction
 from modicum.privacy.event import Event
 
 Integers = NDArray[np.int64]
-
-MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so for more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +122,7 @@ class LinearLevelMechanism(Stated[int]):
 
     @property
     def rate(self) -> Fraction:
-        return min(self.epsilon, Fraction(MOST)) / 2
+        return min(self.epsilon, Fraction(MOST_EPSILON)) / 2
 
     def sample(self, entropy: Entropy) -> int:
         """Draw from an envelope with steps, and accept with the exact probability.

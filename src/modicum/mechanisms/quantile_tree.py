@@ -177,7 +177,7 @@ def nodes_of(tree: tuple[Branch, ...], loss: Event, points: int) -> tuple[Node, 
         rest = left[branch.left, branch.right]
         below = rest.part(1 - branch.share)
         left[branch.left, branch.place] = left[branch.place, branch.right] = below
-        epsilon = rest.part(branch.share).largest_range
+        epsilon = min(rest.part(branch.share).largest_range, Fraction(base.MOST_EPSILON))
         scale = 2 * float(max(branch.q, 1 - branch.q) / epsilon)
         cap = math.ceil((math.log(points) + NEGLIGIBLE) * scale)
         nodes.append(Node(branch.place, branch.left, branch.right, branch.q, epsilon, cap))

@@ -17,7 +17,7 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms import additive, grids, joint_quantiles, quantile_tree, scores
+from modicum.mechanisms import additive, base, grids, joint_quantiles, quantile_tree, scores
 from modicum.mechanisms.exponential import Exponential
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read
@@ -244,7 +244,7 @@ def joint_plan(
     if not 1 < len(qs) <= MOST_JOINT:
         return None
     # Of a larger one a rank weighs so much that pieces would be thinner than a record's points.
-    epsilon = min(split.share(share - COUNT_SHARE).range, Fraction(joint_quantiles.MOST))
+    epsilon = min(split.share(share - COUNT_SHARE).range, Fraction(base.MOST_EPSILON))
     half = math.ceil(_STRAY * additive.noise_sd(split.share(COUNT_SHARE)))
     logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
     cap = math.ceil(2 * (logs + quantile_tree.NEGLIGIBLE) / float(epsilon))

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
-from modicum.mechanisms import level_sets, scores
+from modicum.mechanisms import base, level_sets, scores
 from modicum.mechanisms.exponential import Exponential
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
@@ -215,7 +215,7 @@ class LevelPlan:
         """[trimmed_mean.9] From public arguments; more than 30,000 level sets are refused."""
         share = drawn_interval.POINT_SHARE if level is not None else 1 - drawn_interval.COUNT_SHARE
         points = math.log(lattice.width + 1)
-        unit = 2 / min(float(split.share(share).range), level_sets.MOST)
+        unit = 2 / min(float(split.share(share).range), base.MOST_EPSILON)
         # The last ring slopes: it is one more, so that where it begins no weight is left.
         cap, bound = math.ceil((points + NEGLIGIBLE) * unit) + 1, (points + math.log(20)) * unit
         plan = cls(cap, 0, 0, bound)
