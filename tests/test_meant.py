@@ -1,5 +1,6 @@
 """Wrong calls in Python, and what the error proposes; nothing is charged for one."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -151,3 +152,52 @@ def test_a_note_does_not_promise_what_a_narrower_range_does_not_do() -> None:
 
 def _curator() -> mo.Curator:
     return mo.Curator(TABLE, budget=mo.pure(5))
+
+
+MEAN_RELEASE = mo.mean(TABLE, "age", **MEAN)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: mo.unit_of("home", "person"), "by one column, into which several are put"),
+        (lambda: mo.unit_of(["home", "person"]), "several are put together into one"),
+        (lambda: mo.unit_of(("home", "person"), max_rows=5), "several are put together into one"),
+        (lambda: _curator().group_by("g", keys=["a"], other=True), 'with_columns(other="where('),
+        (lambda: _curator().group_by("g", key=["a"]), "did you mean 'keys'?"),
+        (lambda: mo.mean(TABLE, "age", level=0.9, **MEAN), "interval(level=0.9)"),
+        (lambda: mo.mean(TABLE, "age", alpha=0.1, **MEAN), "interval(level=0.9)"),
+        (lambda: mo.mean(TABLE, "age", random_state=5, **MEAN), "have no seed"),
+        (lambda: mo.Curator(TABLE, budget=mo.pure(1), random_state=5), "have no seed"),
+        (lambda: mo.mean("t.xlsx", "age", sheet="2026", **MEAN), "modicum.excel_file(path, sheet="),
+        (lambda: mo.Curator("t.xlsx", budget=mo.pure(1), sheet=2), "modicum.excel_file(path, sh"),
+        (lambda: MEAN_RELEASE["value"], "write release.value"),
+        (lambda: MEAN_RELEASE["statistic"], "write release.statistic"),
+        (lambda: MEAN_RELEASE[0], "write release.value"),
+    ],
+)
+def test_what_other_libraries_have(call: Callable[[], object], told: str) -> None:
+    with pytest.raises(mo.InvalidArgument) as refused:
+        call()
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("get", "told"),
+    [
+        (lambda: MEAN_RELEASE.mean, "value is what was released"),
+        (lambda: MEAN_RELEASE.result, "value is what was released"),
+        (lambda: MEAN_RELEASE.estimate, "value is what was released"),
+        (lambda: _curator().sql, "pass what duckdb.sql"),
+        (lambda: mo.read_excel, "excel_file(path, sheet="),
+        (lambda: mo.sql, "pass what duckdb.sql"),
+    ],
+)
+def test_names_of_other_libraries(get: Callable[[], object], told: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(told)):
+        get()
+
+
+def test_a_release_is_no_list() -> None:
+    with pytest.raises(TypeError):
+        iter(MEAN_RELEASE)

@@ -66,6 +66,9 @@ _EXTRAS = {"modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler"
 _CLASSES = {"BudgetExceeded", "Curator", "InvalidArgument", "Ledger", "ModicumError"}
 
 _ELSEWHERE = {
+    "read_excel": "excel_file(path, sheet='2026') reads a sheet, and a path alone the first one",
+    "read_parquet": "pass the path in place of a table",
+    "sql": "pass what duckdb.sql(...) selects in place of a table",
     "check": "`modicum check FILE` on the command line says how a file can be read",
     "from_json": "the kind of record reads it, as modicum.Release.from_json(text)",
 }  # of what is not in Python, or is a method

@@ -35,6 +35,7 @@ _ELSEWHERE = {
     "epsilon": "budget, spent and remaining",
     "filter": "where('age >= 18')",
     "query": "where('age >= 18')",
+    "sql": "where('age >= 18') and group_by('region', ...); or pass what duckdb.sql(...) selects",
     "summary": "describe()",
 }  # of what tables have, and what a curator has
 _SHOWN = 30  # charges in a notebook
@@ -85,6 +86,8 @@ class Curator(methods.Statistics, WholeTable):
         key="idempotent('key') returns the same curator for one query",
         where="where('age >= 18') of the curator chooses rows",
         seed="secret draws have no seed; a test gives entropy=",
+        random_state="secret draws have no seed; a test gives entropy=",
+        sheet="pass modicum.excel_file(path, sheet='2026') in place of the path",
     )
     def __init__(
         self,
@@ -357,6 +360,11 @@ class Curator(methods.Statistics, WholeTable):
             }
             return Releases(pending.commit(releases), cost)
 
+    @says_how(
+        "group_by('region', keys=['N', 'S'])",
+        other='all other keys are one in a column that is made, as in with_columns(other="where('
+        "region in ['N', 'S'], 0, 1)\").group_by('other', keys=[0, 1])",
+    )
     def group_by(
         self,
         by: str,

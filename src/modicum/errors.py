@@ -403,7 +403,7 @@ def wrong_call(
     every = inspect.signature(function).parameters.values()
     known = [each for each in every if each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}]
     names = [each.name for each in known]
-    for name in named if len(known) == len(every) else ():
+    for name in () if any(each.kind is each.VAR_KEYWORD for each in every) else named:
         if name not in names and name in elsewhere:
             return f"has no argument {name!r}: {elsewhere[name]}"
         if name not in names:

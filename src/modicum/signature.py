@@ -19,7 +19,13 @@ _ELSEWHERE = {
     "lower": "a known public range is within=(lower, upper), and none is needed",
     "upper": "a known public range is within=(lower, upper), and none is needed",
     "confidence": "interval(level=0.9) of the release has intervals of any level, at no cost",
-    "seed": "secret draws have no seed; for a test, give Curator an entropy=",
+    **dict.fromkeys(
+        ("level", "alpha"), "the release has intervals of any level, interval(level=0.9)"
+    ),
+    **dict.fromkeys(
+        ("seed", "random_state"), "secret draws have no seed; for a test, give Curator an entropy="
+    ),
+    **dict.fromkeys(("sheet", "sheet_name"), "pass modicum.excel_file(path, sheet='2026')"),
     "mechanism": "epsilon= buys pure ε, rho= buys zCDP: the noise follows from that",
     "where": "rows are chosen by where('age >= 18') of the Curator",
     "with_columns": "columns are made by with_columns(bmi='weight / height ** 2') of the Curator",

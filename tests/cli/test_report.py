@@ -81,7 +81,7 @@ def test_standard_input(people: str, tmp_path: Path, monkeypatch) -> None:
         (["--author", "Office"], "--author needs --publish FILE.csv or --report FILE.html"),
         (["--publish", "{}/x.csv", "--author", "Office"], "--author needs --report"),
         (["--report", "{}/x.html", "--wide", "region"], "--wide needs --publish"),
-        (["--report", "{}/x.csv", "--publish", "{}/x.csv"], "name the same file"),
+        (["--report", "{}/x.out", "--publish", "{}/x.out"], "name the same file"),
         (["--report", "{}/x.html", "--digits", "many"], "--digits must be"),
         (["--report", "{}/x.html", "--to", "{}/x.parquet"], "--to writes all counts"),
         (["--publish", "{}/x.csv", "--to", "{}/x.parquet"], "--to writes all counts"),

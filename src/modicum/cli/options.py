@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from modicum.confidence import Tail
@@ -93,7 +94,13 @@ class Parser(argparse.ArgumentParser):
         """Refuse unknown arguments here, where it is known which verb was meant."""
         if self._subparsers is None:
             known = self._option_string_actions
+            before = ""
             for word in args or ():
+                name, equals, value = word.partition("=")
+                takes = before in known and known[before].nargs != 0
+                if equals and not takes and f"--{name.replace('_', '-')}" in known:
+                    self.error(f"{word!r} is written '--{name.replace('_', '-')} {value}'")
+                before = word
                 option = word.partition("=")[0]
                 if option.startswith("--") and " " not in option and option not in {"--", *known}:
                     said = _ELSEWHERE.get(option)
@@ -102,6 +109,13 @@ class Parser(argparse.ArgumentParser):
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             several = ": name all columns together, as A B or A,B" * ("several" in found)
+            column = getattr(found, "column", None)
+            if (
+                isinstance(column, str) and Path(column).is_file()
+            ):  # a shell has spelt a pattern out
+                several = (
+                    ": several files are one table as a pattern in quotes, such as 'data/*.csv'"
+                )
             self.error(f"unrecognized arguments: {' '.join(rest)}{several}")
         return found, rest
 

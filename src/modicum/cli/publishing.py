@@ -154,8 +154,8 @@ def refuse_publication(arguments: argparse.Namespace, why: str) -> None:
 def _files(arguments: argparse.Namespace, *, overwrite: bool) -> tuple[Path | None, Path | None]:
     """The table and the page, which can be written, and are not the same file."""
     check = partial(files.checked_target, overwrite=overwrite)
-    table = None if arguments.publish is None else check(arguments.publish)
-    page = None if arguments.report is None else check(arguments.report)
+    table = None if arguments.publish is None else check(arguments.publish, form=".csv")
+    page = None if arguments.report is None else check(arguments.report, form=".html")
     if table is not None:
         beside = check(f"{table}-metadata.json")
         if page is not None and page.absolute() in {table.absolute(), beside.absolute()}:

@@ -40,7 +40,7 @@ def add_to(verbs: Any) -> None:
 
 def _answer(arguments: argparse.Namespace) -> options.Output:
     report = Report.of(publishing.chosen_form(arguments), arguments.author)
-    target = files.checked_target(arguments.out, overwrite=arguments.overwrite)
+    target = files.checked_target(arguments.out, overwrite=arguments.overwrite, form=".html")
     record: answers.Publishable = answers.Publishable.from_json(_read(arguments.file))
     report.to_file(record, target, overwrite=arguments.overwrite)
     return options.Output(f"wrote {target}")

@@ -261,7 +261,7 @@ class Plan:
         >>> "What is assumed" in path.read_text("utf-8")
         True
         """
-        target = checked_target(path, overwrite=overwrite)
+        target = checked_target(path, overwrite=overwrite, form=".html")
         text: str = import_module("modicum.plan.page").page_of(self, title)
         write_whole({target: text})
         return target

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeVar, get_args
 
-from modicum.errors import InvalidArgument, as_given
+from modicum.errors import InvalidArgument, as_given, says_how
 from modicum.privacy.event import Event
 
 NEIGHBOURS = "add-remove"
@@ -54,7 +54,10 @@ class Unit:
             )
         for name in (self.column, self.order_by):
             if name is not None and not isinstance(name, str):
-                raise InvalidArgument(f"a unit goes by column names, got {type(name).__name__}")
+                raise InvalidArgument(
+                    f"a unit goes by the name of one column, got {as_given(name)}: several are put "
+                    "together into one first, as t['home'] + '/' + t['name'] in pandas"
+                )
         if self.combine is not None and self.combine not in get_args(Combine):
             raise InvalidArgument(
                 "combine must be 'mean' or 'sum', or be left out for all rows of a person, "
@@ -159,6 +162,9 @@ class Unit:
         return f"unit_of({self.column!r}, max_rows={self.rows}{order})"
 
 
+@says_how(
+    "unit_of('person_id'): a person is named by one column, into which several are put together"
+)
 def unit_of(
     column: str | None = None,
     *,

@@ -42,6 +42,10 @@ _ELSEWHERE = {
     **dict.fromkeys(_COSTS, "event is what it cost, and event.amounts has the numbers"),
     **dict.fromkeys(("hist", "bar", "show"), "plot() draws it"),
     "value": "frame() has all of them",
+    **dict.fromkeys(
+        ("answer", "count", "estimate", "item", "mean", "median", "result", "sum"),
+        "value is what was released, and of several answers frame() has all",
+    ),
     "round": "round(release, 2), or publish(digits=2)",
     "n": "the number of rows is a question of its own, count()",
     "noise": "explain() says what was drawn, and interval() how far it may be off",

@@ -10,10 +10,22 @@ from pathlib import Path
 
 from modicum.errors import InvalidArgument, OutputError
 
+_FORMS = frozenset(
+    [".csv", ".html", ".json", ".ods", ".parquet", ".pdf", ".png", ".svg", ".txt", ".xls", ".xlsx"]
+)  # that a name may promise
 
-def checked_target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
-    """A path that a file can be written to; one that is there is refused unless it may go."""
+
+def checked_target(path: str | os.PathLike[str], *, overwrite: bool, form: str = "") -> Path:
+    """A path that a file can be written to; one that is there is refused unless it may go.
+
+    A name that ends like that of another kind of file than ``form`` is refused.
+    """
     target = Path(path)
+    if form and target.suffix.lower() in _FORMS - {form}:
+        raise InvalidArgument(
+            f"{target.name} would hold what belongs into a {form} file: write "
+            f"{target.with_suffix(form).name}"
+        )
     if target.is_dir():
         raise InvalidArgument(f"{target} is a folder: name a file in it")
     if not target.parent.is_dir():

@@ -107,7 +107,7 @@ class Report:
         self, record: Publishable, path: str | os.PathLike[str], *, overwrite: bool
     ) -> Path:
         """Write the page to a file, whole or not at all."""
-        target = files.checked_target(path, overwrite=overwrite)
+        target = files.checked_target(path, overwrite=overwrite, form=".html")
         files.write_whole({target: self.text(record)})
         return target
 

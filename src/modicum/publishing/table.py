@@ -159,7 +159,7 @@ class PublishedTable:
         -----
         The metadata are put in place first, and hold the SHA-256 of the CSV file.
         """
-        target = files.checked_target(path, overwrite=overwrite)
+        target = files.checked_target(path, overwrite=overwrite, form=".csv")
         beside = files.checked_target(_beside(target), overwrite=overwrite)
         files.write_whole(self.files(target, wide))
         return target, beside

@@ -257,7 +257,7 @@ def label_kind(declared: str) -> str | None:
 
     Examples
     --------
-    >>> [label_kind(each) for each in ("Int64", "large_string", "BLOB", "timestamp[us, tz=UTC]")]
+    >>> [label_kind(each) for each in ("Int64", "BLOB", "list<item: int64>", "timestamp[us]")]
     ['number', 'text', None, 'datetime']
     """
     declared = declared.removesuffix("[pyarrow]")
