@@ -2,7 +2,9 @@
 
 import json
 import pickle
+import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import jsonschema
@@ -11,9 +13,11 @@ import pandas as pd
 import pytest
 
 import modicum as mo
+from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
 from modicum.publishing.answers import Publishable
 from tests.golden.corpus import cases, tables
+from tests.mutations import at, mutated, places
 
 SCHEMA = json.loads(
     (Path(__file__).parent.parent / "docs/reference/schema/release.schema.json").read_text("utf-8")
@@ -258,6 +262,110 @@ def replaced(record, name):
 def test_a_record_of_another_kind_is_refused() -> None:
     with pytest.raises(mo.InvalidArgument, match="is a Release, not an ArrayRelease"):
         mo.ArrayRelease.from_json(released("number").to_json())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_that_is_seen_is_checked(kind) -> None:
+    """Changed by itself, each is refused: numbers, words, what is missing, and their types."""
+    text = released(kind).to_json()
+    tree = json.loads(text)
+    del tree["stored"]
+    seen = [*places(tree)]
+    for path in random.Random(kind).sample(seen, min(len(seen), 12)):
+        changed = json.loads(text)
+        where, last = at(changed, path[:-1]), path[-1]
+        value = where[last]
+        where[last] = not value if isinstance(value, bool) else value * 2 + 1 if value and (
+            isinstance(value, int | float)
+        ) else [value]  # fmt: skip
+        if last == "interval_tail" and value is not None:
+            continue  # the interval is that under another assumption, of which it may be no other
+        with pytest.raises(mo.InvalidArgument):
+            Publishable.from_json(json.dumps(changed))
+
+
+def test_what_is_written_at_another_level_is_read_and_checked(tmp_path, capsys) -> None:
+    path = tmp_path / "t.csv"
+    TABLE.to_csv(path, index=False)
+    usual, level = ["--epsilon=1", "--json", "--level=0.8"], '"interval_level": 0.8'
+    for verb, *words in (
+        *(("mean", "x", f"--tail={tail}") for tail in ("auto", "2.5", "none")),
+        *(("mean", "x", "--by=sex", "--keys=f,m", f"--tail={tail}") for tail in ("auto", "none")),
+        ("quantiles", "x", "--q=0.2,0.8"),
+    ):
+        assert main([verb, str(path), *words, *usual]) == 0
+        text = capsys.readouterr().out
+        assert level in text
+        assert Publishable.from_json(text).to_json() != text
+        if verb == "mean":  # quantiles may have the same interval at both levels
+            with pytest.raises(mo.InvalidArgument, match="was edited"):
+                Publishable.from_json(text.replace(level, '"interval_level": 0.9'))
+
+
+def test_what_an_earlier_version_wrote_is_read() -> None:
+    """Without a seal, and in other words; what is worth a number is compared all the same."""
+    release = released("number")
+    record = json.loads(release.to_json()) | {"status": release.status}
+    del record["stored"]["sha256"]
+    record["interval"] = [0.0, 1.0]
+    assert mo.Release.from_json(json.dumps(record)) == release
+    for name in ("epsilon", "neighbours", "unit_rows"):
+        with pytest.raises(mo.InvalidArgument, match="was edited"):
+            mo.Release.from_json(json.dumps(record | {name: 7}))
+    record["stored"]["value"]["Release"]["transcript"] = {"tuple": ["x"]}
+    with pytest.raises(mo.InvalidArgument):
+        mo.Release.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize("number", ["1e10000000", "1e999999999", "9" * 5000, "1/" + "3" * 5000])
+def test_numbers_without_end_are_refused_at_once(number) -> None:
+    """Without a seal, each stored fraction by itself."""
+    text = released("view").to_json()
+    record = json.loads(text)
+    del record["stored"]["sha256"]
+    fractions = [path for path in places(record["stored"]) if path[-1] == "fraction"]
+    assert fractions
+    for path in fractions:
+        changed = json.loads(json.dumps(record))
+        at(changed["stored"], path[:-1])["fraction"] = number
+        with pytest.raises(mo.InvalidArgument):
+            mo.Release.from_json(json.dumps(changed))
+
+
+def shown(record: Publishable) -> list[str]:
+    """All that a record shows."""
+    said = [str(record), repr(record), record._repr_html_(), record.to_json()]
+    said += [str(record.explain())] if hasattr(record, "explain") else []
+    return said + ([str(record.frame())] if hasattr(record, "frame") else [])
+
+
+def mutate(number: int, seed: str) -> Counter[str]:
+    """Change texts of all kinds: each is refused, or read as what it was."""
+    draws, seen = random.Random(seed), Counter[str]()
+    texts = {kind: released(kind).to_json() for kind in KINDS}
+    wanted = {kind: shown(Publishable.from_json(text)) for kind, text in texts.items()}
+    for _ in range(number):
+        kind = draws.choice([*KINDS])
+        changed = mutated(texts[kind], draws)
+        try:
+            found = Publishable.from_json(changed)
+        except mo.ModicumError:
+            seen["refused"] += 1
+            continue
+        assert shown(found) == wanted[kind], changed
+        seen["read"] += 1
+    return seen
+
+
+def test_a_hundred_changes_of_any_kind() -> None:
+    assert mutate(100, "quick")["refused"] > 50
+
+
+@pytest.mark.slow
+def test_ten_thousand_changes_of_any_kind(record_property) -> None:
+    seen = mutate(10_000, "slow")
+    assert seen["refused"] > 5000
+    record_property("counted", f"changes of releases in JSON: {dict(seen)}, no fault")
 
 
 @pytest.mark.parametrize("method", ["adaptive", "subset", "bounded"])

@@ -367,15 +367,20 @@ class ArrayRelease(release.Record):
             lines.append(f"  intervals      {self.error_model.condition}")
         return "\n".join([*lines, *self._terms()])
 
-    def said(self) -> dict[str, object]:
+    def said(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, object]:
         """Return what :meth:`to_json` says besides the draws (``schema: modicum.array/2``).
 
         ``values``, ``lower`` and ``upper`` are nested lists of one shape; ``axes`` is a list of
         objects, each from the name of a column to its labels. Where the summary shows the part of
         noise, ``noise`` is one more such list, as of :meth:`noise`; null stands for infinite.
         ``confidence_lower`` and ``confidence_upper`` are for the population, if they were bought.
+
+        Parameters
+        ----------
+        level, tail
+            Of the intervals, as for :meth:`interval`.
         """
-        lower, upper = self.interval()
+        lower, upper = self.interval(level, tail)
         answer: dict[str, object] = {
             "axes": [
                 {name: [_plain(label) for label in labels] for name, labels in axis.columns}
@@ -386,13 +391,13 @@ class ArrayRelease(release.Record):
             "upper": upper.tolist(),
         }
         if self._apart:
-            half = self.noise().astype(object)
+            half = self.noise(level).astype(object)
             half[half == np.inf] = None
             answer["noise"] = half.tolist()
         if self.population:
-            below, above = self.confidence_interval()
+            below, above = self.confidence_interval(level, tail)
             answer |= {"confidence_lower": below.tolist(), "confidence_upper": above.tolist()}
-        return self._said("modicum.array/2", answer)
+        return self._said("modicum.array/2", answer, level, tail)
 
     def terms(
         self, level: float = 0.95, tail: Tail = "auto", *, population: bool = False

@@ -253,14 +253,19 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         parts = {f"{self._by} = {_key(key)}": each.explain() for key, each in self.items()}
         return Explanation.of_parts(self, said, parts, headed=True)
 
-    def facts(self) -> dict[str, object]:
+    def facts(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, object]:
         """Return what :meth:`to_json` says (``schema: modicum.grouped/3``).
 
         ``groups`` is a list, in order, of objects with ``key`` and ``release``; what all releases
         say alike of their circumstances is in ``alike``, and not in each, and their draws are in
         ``stored`` alone. ``usable`` is whether the answer of any can be used.
+
+        Parameters
+        ----------
+        level, tail
+            Of the intervals, as for :meth:`Release.interval`.
         """
-        each = [release.said() for release in self.releases.values()]
+        each = [release.said(level, tail) for release in self.releases.values()]
         alike = _alike(each)
         return {
             "schema": "modicum.grouped/3",

@@ -25,7 +25,7 @@ from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing import native, text
 from modicum.publishing.answers import AnswerRows, Publishable, no_arithmetic, sealed
 from modicum.publishing.explanation import Explanation
-from modicum.publishing.plain import plain
+from modicum.publishing.plain import event_fields, plain
 from modicum.status import USABLE, Code, Status, judged, step_words
 
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
@@ -317,7 +317,7 @@ class Record(Publishable):
     def _circumstances(self) -> dict[str, object]:
         """At what cost, for whom and how it was released, as JSON types."""
         return {
-            **_event_fields(self.event),
+            **event_fields(self.event),
             "neighbours": self.neighbours,
             "unit": str(self.unit),
             "unit_rows": self.unit.rows,
@@ -366,11 +366,23 @@ class Record(Publishable):
         return f"{self.statistic} of {self._of()}"
 
     @abstractmethod
-    def said(self) -> dict[str, object]:
-        """Return what :meth:`facts` says besides the draws."""
+    def said(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, object]:
+        """Return what :meth:`facts` says besides the draws.
 
-    def facts(self) -> dict[str, object]:
-        """Return what :meth:`to_json` says: what :meth:`said` is of, and the transcript."""
+        Parameters
+        ----------
+        level, tail
+            Of the intervals.
+        """
+
+    def facts(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, object]:
+        """Return what :meth:`to_json` says: what :meth:`said` is of, and the transcript.
+
+        Parameters
+        ----------
+        level, tail
+            Of the intervals.
+        """
         draws = [
             {
                 "label": entry.label,
@@ -378,24 +390,30 @@ class Record(Publishable):
                 "parameters": dict(entry.parameters),
                 "outcome": plain(entry.outcome),
                 "words": entry.words,
-                **_event_fields(entry.event),
+                **event_fields(entry.event),
             }
             for entry in self.transcript
         ]
-        return {**self.said(), "transcript": draws}
+        return {**self.said(level, tail), "transcript": draws}
 
-    def _said(self, schema: str, answer: Mapping[str, object]) -> dict[str, object]:
-        """Return the record with its answer, the interval at 95 % included, as JSON types."""
-        tail = confidence.chosen_index(self.error_model, 0.95)
+    def _said(
+        self,
+        schema: str,
+        answer: Mapping[str, object],
+        level: float = 0.95,
+        tail: Tail = "auto",
+    ) -> dict[str, object]:
+        """Return the record with its answer, the interval included, as JSON types."""
+        assumed = confidence.assumed_tail(self.error_model, level, tail)
         return {
             "schema": schema,
             "version": self.version,
             "statistic": self.statistic,
             "column": self.column,
             **answer,
-            "interval_level": 0.95,
-            "interval_tail": tail if self.error_model.condition else None,
-            "interval_assumption": self.error_model.assumption(tail),
+            "interval_level": level,
+            "interval_tail": assumed if self.error_model.condition else None,
+            "interval_assumption": self.error_model.assumption(assumed),
             **self._circumstances(),
             "error_model": self.error_model.to_dict(),
         }
@@ -581,12 +599,12 @@ class Release(Record):
             functools.partial(native.native_table, engine=self.engine),
         )
 
-    def said(self) -> dict[str, object]:
-        """Return what :meth:`to_json` says besides the draws (``schema: modicum.release/2``)."""
-        answer: dict[str, object] = {"value": self.value, "interval": list(self.interval())}
+    def said(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, object]:
+        ends = self.interval(level, tail)
+        answer: dict[str, object] = {"value": self.value, "interval": list(ends)}
         if self.population:
-            answer["confidence_interval"] = list(self.confidence_interval())
-        return self._said("modicum.release/2", answer)
+            answer["confidence_interval"] = list(self.confidence_interval(level, tail))
+        return self._said("modicum.release/2", answer, level, tail)
 
     def summary(self, level: float = 0.95, tail: Tail = "auto") -> str:
         """Write the answer, its interval and its terms: what ``print(release)`` shows.
@@ -636,11 +654,3 @@ def check_sample(release: Record) -> None:
             f"the records of {release.unit} are not independent: a confidence interval is for a "
             "unit of one row, or of persons whose rows are combined"
         )
-
-
-def _event_fields(event: Event) -> dict[str, object]:
-    """Exact amounts by their usual names, as floats for reading and strings for exactness."""
-    fields: dict[str, object] = {}
-    for name, amount in event.amounts.items():
-        fields |= {name: float(amount), f"{name}_exact": str(amount)}
-    return fields

@@ -8,8 +8,10 @@ other programs, and rounds; this is for modicum, and does not.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
@@ -30,7 +32,7 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
 from modicum.publishing.answers import Publishable
-from modicum.release import Release, TranscriptEntry
+from modicum.release import Record, Release, TranscriptEntry
 from modicum.releases import Releases
 from modicum.version import VERSION
 
@@ -67,9 +69,18 @@ _ASKED = ("statistic", "column", "columns", "by", "method", "unit", "within", "v
 _ANSWERED = ("value", "values", "axes", "tables", "groups", "keys", "numbers", "labels", "answers")
 _JUDGED = ("code", "status", "usable", "private", "step", "skipped", "engine", "version")
 _FOUND = ("range_found", "limit_found", "groups_found")
-_PAID = ("cost", "account", "epsilon_exact", "delta_exact", "rho_exact")
+_PAID = (
+    *("cost", "account", "epsilon", "epsilon_exact", "delta", "delta_exact", "rho", "rho_exact"),
+    *("neighbours", "unit_rows", "unit_column"),
+)
 _COMPARED = {"schema", *_ASKED, *_ANSWERED, *_JUDGED, *_FOUND, *_PAID}
 """Of what a record says, what is compared with what it stores."""
+
+_UNREADABLE = (
+    *(ValueError, TypeError, LookupError, AttributeError),
+    *(ArithmeticError, AssertionError, RecursionError),
+)
+"""What is raised where a record is made, or looked at, of what is none."""
 
 _OURS: tuple[type, ...] = (
     ApproxDP,
@@ -100,8 +111,16 @@ def _records() -> Mapping[str, type]:
     return {each.__name__: each for each in (*_OURS, *models, *tables, description)}
 
 
+def _fraction(text: str) -> Fraction:
+    """Read what ``str`` writes of a fraction: an exponent, which may be huge, is nothing of it."""
+    if not _WHOLE.fullmatch(text):
+        raise ValueError("no fraction")
+    return Fraction(text)
+
+
+_WHOLE = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _TEXTS: tuple[tuple[type, str, Callable[[Any], str], Callable[[str], object]], ...] = (
-    (Fraction, "fraction", str, Fraction),
+    (Fraction, "fraction", str, _fraction),
     (Decimal, "decimal", str, Decimal),
     (datetime, "moment", datetime.isoformat, datetime.fromisoformat),
     (date, "date", date.isoformat, date.fromisoformat),
@@ -128,6 +147,23 @@ def to_text(value: object) -> str:
     return _Writer().text(value)
 
 
+def to_json(record: object, facts: Mapping[str, object], indent: int | None = None) -> str:
+    """Write what a record says, and the record as it is stored, with a seal.
+
+    The seal shows any change of what is stored, which says in one way or another all that the
+    record shows; whoever changes it on purpose can seal it anew.
+    """
+    stored = to_text(record)
+    stored = f'{stored[:-1]},"sha256":"{_seal(stored)}"}}'
+    if indent is None:
+        return f'{json.dumps(facts, allow_nan=False)[:-1]}, "stored": {stored}}}'
+    return json.dumps({**facts, "stored": json.loads(stored)}, indent=indent, allow_nan=False)
+
+
+def _seal(stored: str) -> str:
+    return hashlib.sha256(stored.encode()).hexdigest()
+
+
 def of_json(text: object, kind: type[R]) -> R:
     """Read a record from what its ``to_json`` wrote.
 
@@ -137,25 +173,44 @@ def of_json(text: object, kind: type[R]) -> R:
         record, agrees = collector.at_rest(lambda: _read_and_compared(text))
     except LedgerCorrupt as error:
         raise InvalidArgument(str(error)) from None
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+    except _UNREADABLE:
         hint = ": pass the text of the file" if _names_file(text) else ""
         raise InvalidArgument(
             f"this is no release in JSON, as to_json() and the option --json write it{hint}"
         ) from None
-    if not isinstance(record, kind):
+    if not (isinstance(record, kind) or record is None):
         own = type(record).__name__
         raise InvalidArgument(
             f"this is {a_kind(type(record))}, not {a_kind(kind)}: {own}.from_json reads it"
         )
-    if not agrees:
+    if not agrees or record is None:
         raise InvalidArgument("this release was edited: it does not say what it stores")
     return record
 
 
 def _read_and_compared(text: Any) -> tuple[Any, bool]:
-    said = json.loads(text)
-    record = _read(said["stored"])
-    return record, isinstance(record, Publishable) and _agrees(said, record.facts())
+    """The record of a text, and whether the text says what it stores; nothing of a broken seal."""
+    said = json.loads(text, object_pairs_hook=_once)
+    kept = said.pop("stored")
+    seal = kept.pop("sha256", None)
+    # As the writer writes.
+    if seal is not None and seal != _seal(json.dumps(kept, separators=(",", ":"))):
+        return None, False
+    record = _read(kept)
+    if not isinstance(record, Publishable):
+        return record, False
+    if seal is None or kept["version"] != VERSION:
+        shown = (str, type(record)._repr_html_, getattr(type(record), "explain", repr))
+        return record, all(show(record) for show in shown) and _agrees(said, record.facts())
+    return record, _says(said, record)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object; of two fields of one name another program might read the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
 
 
 def _names_file(text: object) -> bool:
@@ -163,10 +218,36 @@ def _names_file(text: object) -> bool:
     return isinstance(text, PurePath) or (short and str(text).casefold().endswith(".json"))
 
 
-def _agrees(said: Any, facts: Any) -> bool:
-    """Whether a text says the numbers, costs and codes that follow from what it stores.
+def _says(said: Mapping[str, Any], record: Any) -> bool:
+    """Whether a text says what follows from what it stores: all of it, in the same words.
 
-    Intervals may have been written at another level.
+    Intervals may be at the level, and assume the tail, that the text says.
+    """
+    facts, text = record.facts(), json.dumps(said, sort_keys=True)
+    if text == json.dumps(facts, sort_keys=True):
+        return True
+    if not isinstance(record, Record | Groups):
+        return False
+    names = ("interval_level", "interval_tail")
+    (level, tail), usual = ([_first(each).get(name) for name in names] for each in (said, facts))
+    return (
+        level is not None
+        and [level, tail] != usual
+        and any(
+            text == json.dumps(record.facts(level, each), sort_keys=True) for each in ("auto", tail)
+        )
+    )
+
+
+def _first(facts: Any) -> Any:
+    """What is said of the only answer, or of the first group's."""
+    return {**facts["alike"], **facts["groups"][0]["release"]} if "groups" in facts else facts
+
+
+def _agrees(said: Any, facts: Any) -> bool:
+    """Whether another version's text says the numbers, costs and codes that follow.
+
+    Its words and intervals may be others.
     """
     if isinstance(facts, Mapping):
         if not isinstance(said, Mapping):
@@ -204,7 +285,7 @@ def from_text(text: str) -> Any:
     """Read what :func:`to_text` wrote; anything else is LedgerCorrupt."""
     try:
         record = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         record = None
     return _read(record)
 
@@ -220,7 +301,7 @@ def _read(record: Any) -> Any:
         if schema in {SCHEMA, _WITH_PARTS}:
             return _value(record["value"], parts)
         wrote = f"in the form {schema!r}"
-    except (ValueError, TypeError, KeyError, IndexError, ArithmeticError):
+    except _UNREADABLE:
         wrote = "by another version, or was damaged"
     raise LedgerCorrupt(f"a stored release was written {wrote}: modicum {VERSION} cannot read it")
 

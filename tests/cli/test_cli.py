@@ -438,7 +438,7 @@ def test_groups_of_a_file(firms: str, capsys: pytest.CaptureFixture[str]) -> Non
     record = json.loads(answer(capsys, *argv, "--json", "--level", "0.9"))
     assert [group["key"] for group in record["groups"]] == ["b", "a"]
     assert all(12 < group["release"]["value"] < 14 for group in record["groups"])
-    assert record["groups"][0]["release"]["interval_level"] == 0.9
+    assert record["alike"]["interval_level"] == 0.9
     assert answer(capsys, *argv, "--explain").count("Every draw") == 2
     counts = answer(capsys, "count", firms, "--epsilon", "1", "--by", "size", "--keys", "0,1,2")
     assert counts.count("6,6") >= 3

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import reduce
+from importlib import import_module
 from inspect import Parameter
 from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
 from modicum.array_release import ArrayRelease
 from modicum.cli import bulk, options, publishing, tasks
-from modicum.confidence import Tail, assumed_tail
+from modicum.confidence import assumed_tail
 from modicum.errors import InvalidArgument
 from modicum.grouped_release import GroupedArrayRelease, GroupedRelease, under
 from modicum.plan.shapes import ShapeName
@@ -386,7 +386,10 @@ def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
     """Write a release as the options say."""
     level, tail = options.shown_level(arguments), arguments.tail
     if arguments.json:
-        return json.dumps(_record(release, level, tail))
+        written: str = import_module("modicum.serialise").to_json(
+            release, release.facts(level, tail)
+        )
+        return written
     if not isinstance(release, Release):
         return release.explain() if arguments.explain else release.summary(level, tail)
     text = release.explain() if arguments.explain else str(release)
@@ -400,38 +403,6 @@ def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
             lower, upper = release.confidence_interval(level, tail)
             text += f"\nof the population    [{lower:,.6g}, {upper:,.6g}]"
     return text
-
-
-def _record(release: AnyRelease, level: float, tail: Tail) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(release.to_json())
-    if isinstance(release, GroupedRelease | GroupedArrayRelease):
-        releases: Iterable[Release | ArrayRelease] = release.values()
-        for group, each in zip(record["groups"], releases, strict=True):
-            said = _interval(each, level, tail)
-            group["release"] |= said
-            for name in said:
-                record["alike"].pop(name, None)
-    elif isinstance(release, ArrayRelease) or (level, tail) != _USUAL:
-        record |= _interval(release, level, tail)
-    return record
-
-
-def _interval(release: Release | ArrayRelease, level: float, tail: Tail) -> dict[str, Any]:
-    assumed = assumed_tail(release.error_model, level, tail)
-    said: dict[str, Any] = {
-        "interval_level": level,
-        "interval_tail": assumed if release.error_model.condition else None,
-        "interval_assumption": release.error_model.assumption(assumed),
-    }
-    if isinstance(release, ArrayRelease):
-        ends = release.interval(level, tail)
-        if release.population:
-            below, above = release.confidence_interval(level, tail)
-            said |= {"confidence_lower": below.tolist(), "confidence_upper": above.tolist()}
-        return {"lower": ends.lower.tolist(), "upper": ends.upper.tolist(), **said}
-    if release.population:
-        said["confidence_interval"] = list(release.confidence_interval(level, tail))
-    return {"interval": list(release.interval(level, tail)), **said}
 
 
 def _key_read_by(

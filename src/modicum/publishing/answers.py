@@ -6,7 +6,6 @@ groups, or of a whole table.
 
 from __future__ import annotations
 
-import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -246,11 +245,8 @@ class Publishable:
         return collector.at_rest(lambda: self._written(indent))
 
     def _written(self, indent: int | None) -> str:
-        stored: str = import_module("modicum.serialise").to_text(self)
-        if indent is None:
-            return f'{json.dumps(self.facts(), allow_nan=False)[:-1]}, "stored": {stored}}}'
-        record = {**self.facts(), "stored": json.loads(stored)}
-        return json.dumps(record, indent=indent, allow_nan=False)
+        said: str = import_module("modicum.serialise").to_json(self, self.facts(), indent)
+        return said
 
     @classmethod
     def from_json(cls, text: str) -> Self:

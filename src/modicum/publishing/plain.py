@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modicum.privacy.event import Event
 
 
 def plain(value: object) -> object:
@@ -68,3 +71,11 @@ def _written(data: object) -> str:
         within = (f"{name}={_written(each)}" for name, each in data.items() if name != "type")
         return f"{data.get('type', '')}({', '.join(within)})"
     return str(data)
+
+
+def event_fields(event: Event) -> dict[str, object]:
+    """Exact amounts by their usual names, as floats for reading and strings for exactness."""
+    fields: dict[str, object] = {}
+    for name, amount in event.amounts.items():
+        fields |= {name: float(amount), f"{name}_exact": str(amount)}
+    return fields

@@ -400,17 +400,14 @@ class Crosstab(Record):
     def _plain(self, margin: Names) -> list[float]:
         return [self._value(each) for each in self.error_model.adjusted(margin)]
 
-    def said(self) -> dict[str, object]:
-        """Return what :meth:`to_json` says besides the draws (``schema: modicum.crosstab/1``).
-
-        ``tables`` is a list: the cells, and then each margin, with its ``columns``, whether it was
-        ``measured`` with noise of its own, and its ``numbers``.
-        """
+    def said(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, object]:
+        # The cells, and then each margin, with its columns, whether it was measured with noise of
+        # its own, and its numbers.
         tables = []
         for margin, measured in zip(
             (self.by, *self.margins), self.error_model.measured, strict=True
         ):
-            found = self._sums(margin)
+            found = self._sums(margin, level, tail)
             numbers = [
                 {
                     "key": plain(label),
@@ -430,7 +427,7 @@ class Crosstab(Record):
             )
         keys = [str(each.event) for each in self.selection] or "given"
         answer = {"by": list(self.by), "keys": keys, "tables": tables}
-        return self._said("modicum.crosstab/1", answer)
+        return self._said("modicum.crosstab/1", answer, level, tail)
 
     def __str__(self) -> str:
         ends = (text.note_text(f"  {name:15}", words) for name, words in self._intervals())
