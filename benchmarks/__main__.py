@@ -3,7 +3,7 @@
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, real, population, population-quantiles, population-slopes, spread, locations, robust,
 smooth, vectors, moments, slopes, components, speed, growth, groups, small-groups, person-groups,
-crosstab, describe, filters, bulk, ledger, local, shuffle, peers, spark and all.
+steps, crosstab, describe, filters, bulk, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -51,6 +51,7 @@ from benchmarks import (
     spark,
     speed,
     spread,
+    steps,
     tails,
     tpch,
     vectors,
@@ -94,6 +95,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     ),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
     "locations": lambda quick: locations.locations(locations.QUICK if quick else locations.FULL),
+    "steps": lambda quick: steps.steps(steps.QUICK if quick else steps.FULL),
     "robust": lambda quick: robust.robust(robust.QUICK if quick else robust.FULL),
     "smooth": lambda quick: smooth.smooth(smooth.QUICK if quick else smooth.FULL),
     "vectors": lambda quick: vectors.vectors(vectors.QUICK if quick else vectors.FULL),

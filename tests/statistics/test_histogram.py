@@ -76,6 +76,19 @@ def test_bins_are_equal_on_every_engine(engine, tmp_path) -> None:
     assert summary.merge(summary).counts == tuple(2 * n for n in summary.counts)
 
 
+@pytest.mark.parametrize(("apart", "code"), [(250, "coarse_step"), (2**20, "ok")])
+@pytest.mark.parametrize("verb", ["cdf", "histogram"])
+def test_cuts_a_few_steps_apart_are_told(verb, apart, code) -> None:
+    """Integers near 2^53 are rounded to multiples of 8; less a public number they are not."""
+    x, cuts = 2.0**53 - np.arange(1, 1000), [2.0**53 - 1 - k * apart for k in (3, 2, 1)]
+    name = "points" if verb == "cdf" else "edges"
+    assert getattr(mo, verb)(x, **{name: cuts}, epsilon=1).code == code
+    near = [cut - 2.0**53 for cut in cuts]
+    assert getattr(mo, verb)(x - 2.0**53, **{name: near}, epsilon=1).code == "ok"
+    # A step that was asked for is no surprise.
+    assert getattr(mo, verb)(X, **{name: [0, 64, 128]}, step=1, epsilon=1).code == "ok"
+
+
 def coverage(question, truth, releases: int) -> float:
     curator = mo.Curator(X[:2000], budget=mo.zcdp(10**6), entropy=SeededEntropy("c"))
     held = 0

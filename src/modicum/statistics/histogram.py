@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -43,6 +43,12 @@ from modicum.summaries.sums import BinCounts
 EDGES_SHARE = Fraction(1, 4)
 _MOST_EDGES = 10_000
 MOST_LEVELS = 3
+_NEAR = 1000  # steps from one cut to the next below which rounding is told
+NEAR_CUTS = Status(
+    "coarse_step",
+    "two cuts are {steps:.0f} steps of {step:g} apart, to which numbers of this size are rounded: "
+    "records near a cut count on its other side; subtract a public number from the column first",
+)
 NOBODY = Status(
     "few_records", "the released counts cannot be distinguished from 0: the shares are noise"
 )
@@ -297,7 +303,8 @@ def noisy_histogram(
     *edges, last = edges_in_steps(lattice, options)
     counts = (yield from read(Read(column, lattice, BinCounts((*edges, last + 1))))).counts
     # What lies beyond the edges is in no bin; an infinite edge is an end of the lattice.
-    return (yield from _counted(counts[1:-1], BudgetSplit(event), lattice, options.cuts))
+    found = yield from _counted(counts[1:-1], BudgetSplit(event), lattice, options.cuts)
+    return replace(found, status=_near_status(lattice, options))
 
 
 def drawn_histogram(
@@ -335,6 +342,18 @@ def _counted(
     error_model = HistogramErrorModel(mechanism.noise[0], lattice, noisy)
     axis = Axis.of(left=edges[:-1], right=edges[1:])
     return ArrayEstimate(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), error_model, OK)
+
+
+def _near_status(lattice: Lattice, options: CutsOption) -> Status:
+    """Warn of cuts so near each other that rounding shows, unless the step was asked for.
+
+    Of the records between two cuts that are g steps apart, 1/g or so count on the other side.
+    """
+    cuts = np.array([cut for cut in options.cuts if math.isfinite(cut)])
+    nearest = float(np.diff(cuts).min(initial=math.inf)) / lattice.step
+    if lattice.coarse or nearest >= _NEAR:
+        return OK
+    return NEAR_CUTS.filled(steps=nearest, step=lattice.step)
 
 
 def edges_in_steps(lattice: Lattice, options: CutsOption) -> list[int]:
@@ -483,8 +502,9 @@ def noisy_cdf(
         label = "counts" if len(sizes) == 1 else f"counts of level {number}"
         drawn.append((yield from draw(label, mechanism)))
     error_model = CdfErrorModel(mechanism.noise[0], lattice, sizes, tuple(drawn))
+    status = error_model.status if not error_model.status.ok else _near_status(lattice, options)
     values = tuple(Fraction(float(share)) for share in error_model.shares)
-    return ArrayEstimate(values, (Axis.of(point=options.cuts),), error_model, error_model.status)
+    return ArrayEstimate(values, (Axis.of(point=options.cuts),), error_model, status)
 
 
 def levels_of(cells: int, power: int) -> tuple[int, ...]:
