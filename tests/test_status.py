@@ -48,7 +48,7 @@ def asked(data: np.ndarray, name: str, *, seed: str = "s", **options: Any) -> An
 @dataclass
 class Seen:
     in_steps: tuple[float, ...] = ()
-    none_seen: bool = False
+    few_seen: bool = False
     lattice: Lattice = LATTICE
 
 
@@ -57,9 +57,9 @@ class Seen:
     [
         (OK, object(), "ok"),
         (FEW, object(), "few_records"),
-        (OK, Seen(none_seen=True), "ok"),
-        (FEW, Seen(none_seen=True), "no_values"),
-        (LOST, Seen((3.0,), none_seen=True), "no_values"),
+        (OK, Seen(few_seen=True), "ok"),
+        (FEW, Seen(few_seen=True), "no_values"),
+        (LOST, Seen((3.0,), few_seen=True), "no_values"),
         (OK, Seen((0,)), "ok"),
         (OK, Seen((1,)), "coarse_step"),
         (OK, Seen((8, 0)), "coarse_step"),

@@ -107,19 +107,30 @@ def unseen(count: float, bound: float) -> bool:
     return count <= bound <= _MOST_UNSEEN
 
 
+def hardly_seen(count: float, bound: float) -> bool:
+    """Whether a released count is so small that a column of no declared type may be text.
+
+    The noise of a count exceeds three times what it exceeds once in ten at most once in a thousand:
+    that is Laplace noise, and others have lighter tails. So a thousand questions about a column of
+    text have one answer, and not two.
+    """
+    return count <= 3 * bound and bound <= _MOST_UNSEEN
+
+
 def judged(status: Status, error_model: Any, *, typed: bool = True) -> Status:
     """The estimator's status, or what the released numbers of any statistic may warn of instead.
 
-    The error model's property ``none_seen``, if it has one, is whether the released count is
-    :func:`unseen`. An answer that can be used stays so however few records there are. ``typed``
-    says whether the column is declared to hold numbers: then there are too few, and it is not text.
+    The error model's property ``few_seen``, if it has one, is whether the released count is
+    :func:`hardly_seen`. An answer that can be used stays so however few records there are.
+    ``typed`` says whether the column is declared to hold numbers: then there are too few, and it is
+    not text.
 
     The property ``in_steps``, if it has one, is how large what was released is, in steps of its
     ``lattice``: one number, or one for each part of the answer; 0 if it may be that small because
     the values are 0, which does not depend on the step. An answer as small as the step is warned
     of, unless the step was chosen wider than it has to be, which is not a surprise.
     """
-    if not typed and status.code not in USABLE and getattr(error_model, "none_seen", False):
+    if not typed and status.code not in USABLE and getattr(error_model, "few_seen", False):
         return NO_VALUES
     largest = max(getattr(error_model, "in_steps", ()), default=0)
     if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:

@@ -57,7 +57,7 @@ from modicum.statistics import inverse_sensitivity, spec, texts
 from modicum.statistics.monotone_statistic import MonotoneStatistic, expectile_score
 from modicum.statistics.outside import NoisyTerm, Redrawn, SizedByBounds, share_between
 from modicum.statistics.split import BOTH_CLUSTERS
-from modicum.status import OK, Status, unseen
+from modicum.status import OK, Status, hardly_seen
 from modicum.summaries import base, sums, synthetic
 from modicum.summaries.cells import Cells
 from modicum.summaries.tails import Tails, TailSummary
@@ -309,9 +309,9 @@ class SubsetErrorModel(SizedByBounds):
         )
 
     @property
-    def none_seen(self) -> bool:
+    def few_seen(self) -> bool:
         width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
-        return width > 0 and unseen((self.left + self.right) / width, bound / width)
+        return width > 0 and hardly_seen((self.left + self.right) / width, bound / width)
 
     def least_count(self, alpha: float) -> float:
         """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""

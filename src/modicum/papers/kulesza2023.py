@@ -44,7 +44,7 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import bounds, outside, spec, split, texts
 from modicum.statistics.error_law import ErrorLaw
 from modicum.statistics.population import SPENT, Squares, law_over_the_range
-from modicum.status import OK, Status, unseen
+from modicum.status import OK, Status, hardly_seen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
 
@@ -329,8 +329,8 @@ class SumAndCountErrorModel(_RangeErrorModel):
         return lower, upper
 
     @property
-    def none_seen(self) -> bool:
-        return unseen(self.count, self.count_noise.bound(0.1))
+    def few_seen(self) -> bool:
+        return hardly_seen(self.count, self.count_noise.bound(0.1))
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -404,8 +404,8 @@ class BoundedErrorModel(_RangeErrorModel):
         )
 
     @property
-    def none_seen(self) -> bool:
-        return unseen(self.count, self.noise.bound(0.1) / max(self.lattice.width, 1))
+    def few_seen(self) -> bool:
+        return hardly_seen(self.count, self.noise.bound(0.1) / max(self.lattice.width, 1))
 
     def to_dict(self) -> dict[str, object]:
         noise = min(self.noise.variance**0.5 * self.lattice.step, float_info.max)

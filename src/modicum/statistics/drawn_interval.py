@@ -55,8 +55,8 @@ class DrawnInterval:
         return self.count - self.count_noise.bound(0.05)
 
     @property
-    def none_seen(self) -> bool:
-        return status.unseen(self.count, self.count_noise.bound(0.1))
+    def few_seen(self) -> bool:
+        return status.hardly_seen(self.count, self.count_noise.bound(0.1))
 
     def _numbers(self, **more: float | None) -> dict[str, object]:
         return {

@@ -29,7 +29,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read_both
 from modicum.statistics import bounds, outside, spec, tail_index, texts
 from modicum.statistics.split import Schedule, count_share, mean_schedule
-from modicum.status import Status, unseen
+from modicum.status import Status, hardly_seen
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
 
@@ -270,8 +270,8 @@ class ExtremeErrorModel:
         return tail_index.assumed_index(least, least, 1)
 
     @property
-    def none_seen(self) -> bool:
-        return self.count_noise is not None and unseen(self.count, self.count_noise.bound(0.1))
+    def few_seen(self) -> bool:
+        return self.count_noise is not None and hardly_seen(self.count, self.count_noise.bound(0.1))
 
     @property
     def _collapsed(self) -> bool:

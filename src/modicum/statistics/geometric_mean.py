@@ -90,8 +90,8 @@ class LogarithmErrorModel:
         return Interval(self.lattice.exp(lower - step), self.lattice.exp(upper + step))
 
     @property
-    def none_seen(self) -> bool:
-        return bool(getattr(self.of_logs, "none_seen", False))
+    def few_seen(self) -> bool:
+        return bool(getattr(self.of_logs, "few_seen", False))
 
     @property
     def condition(self) -> str:

@@ -36,7 +36,7 @@ from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import bounds, outside, quantile_points, spec, texts
-from modicum.status import OK, Status, unseen
+from modicum.status import OK, Status, hardly_seen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
@@ -440,8 +440,8 @@ class CdfErrorModel(EdgeErrorModel):
         return float(total), terms
 
     @property
-    def none_seen(self) -> bool:
-        return unseen(sum(self.counts[0]), self._total_bound)
+    def few_seen(self) -> bool:
+        return hardly_seen(sum(self.counts[0]), self._total_bound)
 
     @property
     def _total_bound(self) -> float:

@@ -181,9 +181,9 @@ class OfMoments:
         return self.moments.lattice
 
     @property
-    def none_seen(self) -> bool:
+    def few_seen(self) -> bool:
         rows, noise = self.moments.products[0, 0], self.moments.noise[0, 0]
-        return status.unseen(float(rows), _ONE_IN_TEN * float(noise))
+        return status.hardly_seen(float(rows), _ONE_IN_TEN * float(noise))
 
     @property
     def in_steps(self) -> tuple[float, ...]:

@@ -29,7 +29,7 @@ from modicum.statistics.tail_index import (
     most_of,
     surely_enough,
 )
-from modicum.status import OK, Status, bounds_in_steps, unseen
+from modicum.status import OK, Status, bounds_in_steps, hardly_seen, unseen
 
 _RARELY = 0.03
 
@@ -414,6 +414,10 @@ class InBounds:
     @property
     def none_seen(self) -> bool:
         return unseen(float(self.counted.value), self.counted.bound(0.1))
+
+    @property
+    def few_seen(self) -> bool:
+        return hardly_seen(float(self.counted.value), self.counted.bound(0.1))
 
     @property
     def clip(self) -> list[float]:

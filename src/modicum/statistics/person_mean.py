@@ -319,8 +319,8 @@ class RatioErrorModel:
         return self.rows.lo < 0
 
     @property
-    def none_seen(self) -> bool:
-        return self.total.none_seen
+    def few_seen(self) -> bool:
+        return self.total.few_seen
 
     @property
     def outside(self) -> Outside | None:

@@ -123,8 +123,8 @@ class PooledErrorModel:
         return min(noise / max(records, 1.0) * self.lattice.step, float_info.max)
 
     @property
-    def none_seen(self) -> bool:
-        return self.inside.none_seen
+    def few_seen(self) -> bool:
+        return self.inside.few_seen
 
     @property
     def in_steps(self) -> tuple[int, ...]:

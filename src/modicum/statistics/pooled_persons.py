@@ -343,7 +343,7 @@ class PersonGroupErrorModel:
         return self.weight_of_rows > _CLEAR * self.noise_of_rows
 
     @property
-    def none_seen(self) -> bool:
+    def few_seen(self) -> bool:
         return self.rows_noise.explains(self.rows)
 
     @property

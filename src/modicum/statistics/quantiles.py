@@ -37,7 +37,7 @@ from modicum.statistics import bounds, outside, quantile, quantile_cells, spec, 
 from modicum.statistics.population import sample_margins
 from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
 from modicum.statistics.quantile_ranks import OWN, SIDE, PlaceCounts, place_of_each
-from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.status import FINE_STEPS, OK, Status, hardly_seen
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import WindowsSummary
 
@@ -257,9 +257,9 @@ class QuantilesErrorModel:
         return self.counted.population_intervals(self.lattice, ranks, self.points, noise)
 
     @property
-    def none_seen(self) -> bool:
+    def few_seen(self) -> bool:
         counted = self.counted
-        return counted is not None and unseen(counted.total, counted.bound(0.1))
+        return counted is not None and hardly_seen(counted.total, counted.bound(0.1))
 
     @property
     def in_steps(self) -> tuple[int, ...]:
@@ -334,8 +334,8 @@ class OneQuantile:
         return Intervals(np.array([lower]), np.array([upper]))
 
     @property
-    def none_seen(self) -> bool:
-        return self.one.none_seen
+    def few_seen(self) -> bool:
+        return self.one.few_seen
 
     @property
     def in_steps(self) -> tuple[int, ...]:

@@ -197,6 +197,10 @@ class ListedFit:
     none_seen: bool = False
 
     @property
+    def few_seen(self) -> bool:
+        return self.none_seen
+
+    @property
     def coefficients(self) -> Floats:
         """The intercept and the slopes, in the units of the data."""
         units, point = self.scaling.units(self.lattice), self.scaling.middles(self.lattice)

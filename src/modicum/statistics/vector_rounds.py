@@ -27,7 +27,7 @@ from modicum.mechanisms.additive import Additive, Noise, VectorNoise, add_noise
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import vector_schedule
-from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.status import FINE_STEPS, OK, Status, hardly_seen
 from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorScaling
 
@@ -424,8 +424,8 @@ class VectorErrorModel:
         return tuple(min(max(mean, Fraction(first)), Fraction(last)) * step for mean in means)
 
     @property
-    def none_seen(self) -> bool:
-        return unseen(self.rows, self._rows_off(0.1))
+    def few_seen(self) -> bool:
+        return hardly_seen(self.rows, self._rows_off(0.1))
 
     def _rows_off(self, alpha: float) -> float:
         return 0.0 if self.rows_noise is None else self.rows_noise.tail_bound(alpha)

@@ -54,9 +54,9 @@ class TableErrorModel:
         return Fraction(1) if self.lattice is None else Fraction(self.lattice.step)
 
     @property
-    def none_seen(self) -> bool:
+    def few_seen(self) -> bool:
         """Whether the released count of values cannot be distinguished from 0."""
-        return self.clipped is not None and self.clipped.none_seen
+        return self.clipped is not None and self.clipped.few_seen
 
     @property
     def in_steps(self) -> tuple[int, ...]:
