@@ -200,4 +200,4 @@ def test_names_of_other_libraries(get: Callable[[], object], told: str) -> None:
 
 def test_a_release_is_no_list() -> None:
     with pytest.raises(TypeError):
-        iter(MEAN_RELEASE)
+        list(MEAN_RELEASE)

@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from modicum import confidence, errors
 from modicum.confidence import Tail
@@ -442,14 +442,6 @@ class Release(Record):
 
     error_model: ScalarErrorModel
     value: float
-
-    if not TYPE_CHECKING:  # or a release would seem to have items
-
-        def __getitem__(self, name: object) -> NoReturn:
-            found = name if isinstance(name, str) and name in dir(self) else "value"
-            raise errors.WrongCall(f"a release has attributes and no items: write release.{found}")
-
-        __iter__ = None
 
     def __float__(self) -> float:
         return self.value

@@ -561,3 +561,7 @@ class Publishable:
             if name in _COSTS and hasattr(type(self), "cost"):
                 raise errors.no_attribute(self, name, {name: "cost is what all of it cost"})
             raise errors.no_attribute(self, name, _ELSEWHERE)
+
+        def __getitem__(self, name: object) -> NoReturn:
+            found = name if isinstance(name, str) and name in dir(self) else "value"
+            raise errors.WrongCall(f"this has attributes and no items: write release.{found}")

@@ -29,7 +29,7 @@ from modicum.statistics.tail_index import (
     most_of,
     surely_enough,
 )
-from modicum.status import OK, Status, bounds_in_steps, hardly_seen, unseen
+from modicum.status import OK, Status, bounds_in_steps, hardly_seen
 
 _RARELY = 0.03
 
@@ -410,10 +410,6 @@ class InBounds:
 
         @property
         def counted(self) -> Counted: ...
-
-    @property
-    def none_seen(self) -> bool:
-        return unseen(float(self.counted.value), self.counted.bound(0.1))
 
     @property
     def few_seen(self) -> bool:

@@ -60,7 +60,7 @@ from modicum.statistics.split import (
     first_reduction,
     sum_schedule,
 )
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 from modicum.summaries import base, subsample, sums, synthetic
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.tails import TailSummary
@@ -325,9 +325,9 @@ def _over_the_range(
 ) -> Steps[ScalarEstimate]:
     home = None if atom is None else atom.cells.centre
     error_model = replace((yield from _within(here, None, n0, counted)), home=home)
-    return ScalarEstimate(
-        error_model.value, error_model, TOO_LITTLE if error_model.none_seen else status
-    )
+    terms = error_model.counted
+    lost = unseen(float(terms.value), terms.bound(0.1))
+    return ScalarEstimate(error_model.value, error_model, TOO_LITTLE if lost else status)
 
 
 def _within(
