@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument, MissingColumn, SourceError, as_given
 from modicum.sources import base, csv_rows, file_kinds, headers
-from modicum.sources.numerals import Numbers
+from modicum.sources.numerals import MAYBE, Numbers
 from modicum.sources.polars import labels_of, query_count, query_frames, streams
 
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
@@ -256,7 +256,9 @@ def _completed(
     """Return numbers, with those of the cells that Polars did not take for one."""
     if others.null_count() == len(others):
         return numbers
-    places = others.is_not_null().arg_true().to_numpy()
+    places = others.str.contains(MAYBE).fill_null(value=False).arg_true().to_numpy()
+    if not len(places):
+        return numbers
     found = np.array(list(map(value, others.gather(places).to_list())))
     whole = numbers.copy()
     whole[places] = found

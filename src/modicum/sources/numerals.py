@@ -42,6 +42,9 @@ TRUTH = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FAL
 NEGATIVE = {"5-": r"(.*[0-9.,])-", "(5)": r"\((.*)\)"}
 """How a negative number may be written, by an example, besides with a sign before it."""
 
+MAYBE = r"(?i)\d|[^\x00-\x7f]|true|false|inf"
+"""What a cell holds if it can be a number at all: a pattern for Python and for Polars."""
+
 _UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u061c\u2060\u2066\u2067\u2068\u2069\ufeff"
 _PRINTED = (
     "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
@@ -109,7 +112,7 @@ class Numbers:
 
     def reader(self) -> Callable[[str], float]:
         """Return a function from a cell to its number, or NaN."""
-        is_number = re.compile(self.pattern).fullmatch
+        is_number, maybe = re.compile(self.pattern).fullmatch, re.compile(MAYBE).search
         groups = "" if self.thousands is None else MARKS[self.thousands]
         change = str.maketrans(self.decimal, ".", groups)
         number = float if self.plain else lambda text: float(text.translate(change))
@@ -118,7 +121,7 @@ class Numbers:
             text = cell.strip(BLANKS)
             if is_number(text):
                 return number(text)
-            if not text:
+            if not maybe(text):
                 return np.nan
             text = self._in_ascii(text)
             return number(text) if is_number(text) else TRUTH.get(text, np.nan)
