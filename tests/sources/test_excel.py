@@ -91,7 +91,7 @@ def test_a_sheet_is_named_or_numbered(tmp_path, capsys) -> None:
         with pytest.raises(mo.InvalidArgument, match="must be"):
             mo.excel_file(path, **wrong)
     with pytest.raises(
-        mo.MissingColumn, match=r"'readme', and sheet=.* another: 'data', '2'.*skip"
+        mo.MissingColumn, match=r"skip=1.*'readme', and sheet=.* another: 'data', '2'"
     ):
         mo.mean(path, "x", epsilon=1)
     with pytest.raises(mo.InvalidArgument, match="must end in"):

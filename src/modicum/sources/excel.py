@@ -43,8 +43,7 @@ class Sheet(CsvFile):
         which = f"this is the sheet {self._title!r}"
         if others:
             which += f", and sheet= (--sheet) reads another: {', '.join(others)}"
-        lines = "lines above the header are left out by skip= (--skip)"
-        return MissingColumn(f"{super()._missing(column)}; {which}; {lines}")
+        return MissingColumn(f"{super()._missing(column)}; {which}")
 
 
 def open_sheet(

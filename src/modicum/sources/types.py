@@ -182,9 +182,11 @@ def check_number(engine: str, declared: str, column: str | None) -> None:
             f"{bare}, unless a comma is the decimal point"
         )
     if column is not None and _kind(declared) in _CATEGORIES:
+        one = f"{in_expressions(column)} == 'some text'"
         advice += (
             f"; categories are counted by value_counts({column!r}, ...), and one of them is a "
-            f"number of 0 or 1 in with_columns(name=\"{in_expressions(column)} == 'some text'\")"
+            f'number of 0 or 1 in with_columns(name="{one}"), on the command line in --with '
+            f'"name={one}"'
         )
     raise UnsupportedData(f"{what} declared as {declared}, not as numbers; {advice}")
 
