@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -134,6 +135,34 @@ def sums(engine: Engine) -> tuple[float, float]:
     return one.value, with_made.sum("made", within=(0, 1e7), method="bounded", epsilon=1).value
 
 
+STATED, FEW, RELEASES = "age >= 0 and age < 120", 500, 40
+
+
+def stated() -> tuple[str, list[Target]]:
+    """Means of few rows within the range that their condition states, and within it if given."""
+    rng = default_rng(8)
+    ages = np.where(rng.random(FEW) < 0.03, 999.0, rng.integers(18, 95, FEW))
+    curator = mo.Curator(
+        pd.DataFrame({"age": ages}), budget=mo.pure(1000), entropy=SeededEntropy("stated")
+    ).where(STATED)
+    asked = (
+        (lambda: curator.mean("age", epsilon=1)),
+        (lambda: curator.mean("age", within=(0, 120), epsilon=1)),
+    )
+    found, given = ([ask() for _ in range(RELEASES)] for ask in asked)
+    lost = sum(not each.usable for each in found)
+    widths = [
+        float(np.median([each.interval().half_width for each in some])) for some in (found, given)
+    ]
+    usable = f"usable {RELEASES - lost} times of {RELEASES}"
+    text = f"""A mean of {FEW} rows, 3 % of them with the code 999, of `where("{STATED}")` at ε = 1:
+{usable}, ±{widths[0]:.2f}; with `within=(0, 120)` besides ±{widths[1]:.2f}."""
+    return text, [
+        Target("stated range, releases that are not usable", 0, lost, unit=f"of {RELEASES}"),
+        Target("stated range, half-width / that of a given range", 1.2, widths[0] / widths[1]),
+    ]
+
+
 def filters(effort: Effort) -> tuple[str, list[Target]]:
     """Return the table of ratios, and the targets."""
     rows, targets, answers = [], [], set[tuple[float, float]]()
@@ -154,6 +183,8 @@ def filters(effort: Effort) -> tuple[str, list[Target]]:
             rows.append(row)
             answers.add(sums(engine))
     targets.append(Target("engines whose sums differ", 0, float(len(answers) - 1), unit="of 5"))
+    few, more = stated()
+    targets += more
     header = ["engine", "where, CPU", "elapsed", "with_columns, CPU", "elapsed"]
     text = f"""## Chosen rows and made columns
 
@@ -163,5 +194,7 @@ what that gave: the fastest of {effort.rounds} rounds, all tasks in turns in one
 Polars push a filter into their own scan; ours reads the columns that it names, and computes with
 missing values by one rule for all engines. Their sums are equal to the last bit.
 
-{table(header, rows)}"""
+{table(header, rows)}
+
+{few}"""
     return text, targets

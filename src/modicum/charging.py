@@ -6,20 +6,23 @@ Both make a pending charge of a query's cost, and are the same to what answers.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import reduce
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from modicum.errors import InvalidArgument, as_given
+from modicum.exact.octaves import OCTAVES
 from modicum.privacy.accountant import checked_sum, total
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
 from modicum.runtime.query import Query
-from modicum.sources import base, reader
+from modicum.sources import base, reader, spans
 from modicum.summaries.base import Columns
+from modicum.summaries.pairs import Pair
 
 if TYPE_CHECKING:
     from modicum.privacy.ledger.book import Ledger
@@ -140,6 +143,12 @@ def _named(column: str | Columns | None) -> object:
     return column
 
 
+def _asked_range(query: Query[Any]) -> list[float] | None:
+    """The range that was asked for, and not the one that something else states."""
+    lattice = OCTAVES if query.stated else query.lattice
+    return None if lattice is None else [lattice.lo, lattice.hi, lattice.step]
+
+
 def query_text(queries: Mapping[str, Query[Any]], unit: Unit, **more: object) -> str:
     """Describe queries by public arguments only: the same query has the same text.
 
@@ -151,7 +160,7 @@ def query_text(queries: Mapping[str, Query[Any]], unit: Unit, **more: object) ->
             "statistic": query.statistic,
             "method": query.method,
             "column": _named(query.place),
-            "range": query.lattice and [query.lattice.lo, query.lattice.hi, query.lattice.step],
+            "range": _asked_range(query),
             "options": repr(query.options),
             "budget": repr(query.budget),
             **({} if query.rho is None else {"noise": ZCDP_KIND}),
@@ -228,10 +237,33 @@ def fitted(query: Query[R], source: base.Source, kind: Kind, unit: Unit) -> Quer
 
     A budget that cannot be spent is refused.
     """
-    query = _checked(query).for_unit(unit)
+    query = in_stated_range(_checked(query), source, unit).for_unit(unit)
     if not isinstance(query.place, Columns):
         return query
     return query.of_width(reader.width_of(source, query.place), kind)
+
+
+def in_stated_range(query: Query[R], source: base.Source, unit: Unit) -> Query[R]:
+    """[view.5] A query within the range that text or types state, if it has none and they do.
+
+    That is a range of values: a person's sum may lie beyond it, and so may a number made of two
+    columns, but for a weighted mean. A person's mean of truth values is none.
+    """
+    if query.ranging is None or unit.combine == "sum":
+        return query
+    names: Sequence[str | None] = (query.column,)
+    if isinstance(query.place, Columns):
+        names = query.place.names or (None,)
+    if isinstance(query.place, Pair):
+        names = names[: query.statistic == "mean"]
+    if not names:
+        return query
+    span = reduce(spans.Span.join, map(source.span, names))
+    if not span.usable:
+        return query
+    stated = " and ".join(dict.fromkeys(map(source.span_from, names)))
+    truths = span.two_valued and unit.combine is None
+    return query.within((span.lo, span.hi), stated, truths=truths)
 
 
 def _checked(query: object) -> Query[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -173,7 +174,8 @@ class _Answers:
 
     def answer(self, queries: Mapping[str, Query[Any]]) -> Releases[Any]:
         """Charge for queries once, and answer them for all groups."""
-        queries = {name: query.for_unit(self.unit) for name, query in queries.items()}
+        fit = partial(charging.in_stated_range, source=self.guard.source, unit=self.unit)
+        queries = {name: fit(query).for_unit(self.unit) for name, query in queries.items()}
         answers = collector.at_rest(lambda: self._answers(queries))
         return Releases(answers, charging.cost_of(queries.values(), self.guard.kind))
 

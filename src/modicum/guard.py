@@ -123,6 +123,7 @@ def recorded(
         unit=unit,
         lattice=live.answer.lattice or query.lattice,
         ranged=query.ranged,
+        stated=query.stated,
         found=live.answer.lattice is not None,
         limit=live.answer.limit,
         groups_found=groups,

@@ -31,7 +31,8 @@ from modicum.status import USABLE, Code, Status, judged, step_words
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 _INTERNAL = frozenset(  # of records: names that users of a notebook do not need
     {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
-    | {"population", "private", "ranged", "said", "step_words", "transcript", "version", "view"}
+    | {"population", "private", "ranged", "said", "stated", "step_words", "transcript", "version"}
+    | {"view"}
 )
 
 
@@ -105,17 +106,18 @@ class Estimate(ABC, Generic[R_co]):
     @abstractmethod
     def _release(self, **fields: Any) -> R_co: ...
 
-    def released(self, *, engine: str, **circumstances: Any) -> R_co:
+    def released(self, *, engine: str, stated: str = "", **circumstances: Any) -> R_co:
         """Return the record; the circumstances are the other fields of :class:`Record`.
 
         Its status is that of the estimate, or a warning that holds for all data of this kind.
         """
-        status = judged(self.status, self.error_model, typed=engine != "csv")
+        status = judged(self.status, self.error_model, typed=engine != "csv", stated=bool(stated))
         return self._release(
             error_model=self.error_model,
             status=status.words,
             code=status.code,
             engine=engine,
+            stated=stated,
             **circumstances,
         )
 
@@ -178,7 +180,9 @@ class Record(Publishable):
     lattice : Lattice or None
         The range and step; ``None`` for counts.
     ranged : bool
-        Whether the range was given, as ``within``.
+        Whether the range was given, as ``within``, or something public states it.
+    stated : str
+        What states the range, if it was not given: a condition, an expression, a declared type.
     found : bool
         Whether the range was found in the data, privately.
     method : str
@@ -228,6 +232,7 @@ class Record(Publishable):
     private: bool
     version: str
     found: bool = field(default=False, kw_only=True)
+    stated: str = field(default="", kw_only=True)
     limit: int | None = field(default=None, kw_only=True)
     groups_found: int | None = field(default=None, kw_only=True)
     population: bool = field(default=False, kw_only=True)
@@ -292,6 +297,7 @@ class Record(Publishable):
     def _terms(self) -> list[str]:
         """Lines of the summary besides the answer."""
         where = ", values within [{:g}, {:g}]".format(*self.within) if self.within else ""
+        where += f", from {self.stated}" if self.stated else ""
         if self.range_found:
             where = f", range found: ±{self.range_found[1]:.3g}"
         lines = [
@@ -323,6 +329,7 @@ class Record(Publishable):
             "unit_rows": self.unit.rows,
             "unit_column": self.unit.column,
             "within": None if self.within is None else list(self.within),
+            **({"within_from": self.stated} if self.stated else {}),
             **({"range_found": list(self.range_found)} if self.range_found else {}),
             **({} if self.limit is None else {"limit_found": self.limit}),
             **({} if self.groups_found is None else {"groups_found": self.groups_found}),

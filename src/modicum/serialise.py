@@ -65,7 +65,7 @@ _RENAMED_SINCE: Mapping[Any, str] = {
 
 _GROUPED, _GROUPED_BEFORE = "modicum.grouped/3", "modicum.grouped/2"
 _ENDS = {"lower", "upper"}
-_ASKED = ("statistic", "column", "columns", "by", "method", "unit", "within", "view")
+_ASKED = ("statistic", "column", "columns", "by", "method", "unit", "within", "within_from", "view")
 _ANSWERED = ("value", "values", "axes", "tables", "groups", "keys", "numbers", "labels", "answers")
 _JUDGED = ("code", "status", "usable", "private", "step", "skipped", "engine", "version")
 _FOUND = ("range_found", "limit_found", "groups_found")

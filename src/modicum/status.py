@@ -117,13 +117,14 @@ def hardly_seen(count: float, bound: float) -> bool:
     return count <= 3 * bound and bound <= _MOST_UNSEEN
 
 
-def judged(status: Status, error_model: Any, *, typed: bool = True) -> Status:
+def judged(status: Status, error_model: Any, *, typed: bool = True, stated: bool = False) -> Status:
     """The estimator's status, or what the released numbers of any statistic may warn of instead.
 
     The error model's property ``few_seen``, if it has one, is whether the released count is
     :func:`hardly_seen`. An answer that can be used stays so however few records there are.
     ``typed`` says whether the column is declared to hold numbers: then there are too few, and it is
-    not text.
+    not text. ``stated``: nothing lies beyond the range, see [view.5], so that its ends are no
+    surprise.
 
     The property ``in_steps``, if it has one, is how large what was released is, in steps of its
     ``lattice``: one number, or one for each part of the answer; 0 if it may be that small because
@@ -132,6 +133,8 @@ def judged(status: Status, error_model: Any, *, typed: bool = True) -> Status:
     """
     if not typed and status.code not in USABLE and getattr(error_model, "few_seen", False):
         return NO_VALUES
+    if stated and status.code == "range_end":
+        return OK
     largest = max(getattr(error_model, "in_steps", ()), default=0)
     if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:
         return status

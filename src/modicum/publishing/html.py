@@ -192,7 +192,9 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     if "keys_cost" in terms:
         yield "keys", f"drawn, for {terms['keys_cost']}"
     if terms.get("within"):
-        yield "range", f"given: {_range(terms['within'])}"
+        stated = terms.get("within_from")
+        from_what = f"from {_said(stated)}" if stated else "given"
+        yield "range", f"{from_what}: {_range(terms['within'])}"
     if terms.get("range_found"):
         yield "range", f"found: {_range(terms['range_found'])}"
     if terms.get("limit_found"):

@@ -165,7 +165,11 @@ def _composition(terms: Mapping[str, object]) -> str:
 
 def _before(terms: Mapping[str, object]) -> str:
     parts = [f"Rows and columns: {view}." for view in _each(terms.get("view"))]
-    if terms.get("within"):
+    if terms.get("within_from"):
+        parts.append(
+            f"The range of the values follows from {_said(terms['within_from'])}, which is public."
+        )
+    elif terms.get("within"):
         parts.append("The range of the values was given, and not taken from the data.")
     if terms.get("range_found"):
         parts.append("The range of the values was found privately, with a part of the cost.")

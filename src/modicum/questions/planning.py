@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from modicum import group_by, plural
+from modicum import charging, group_by, plural
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.plan import shapes, summary
 from modicum.plan.statistics import plan_of
@@ -26,6 +26,7 @@ from modicum.questions.question import (
     naming,
 )
 from modicum.questions.questionnaire import Questionnaire
+from modicum.sources import base, viewed
 from modicum.statistics.contents import PLANNED
 from modicum.tables import crosstab, distinct, table_release
 from modicum.tables.margins import ErrorOfSum
@@ -262,6 +263,18 @@ def _noise_of_cells(question: Question, unit: Unit) -> NoisePlan:
     return NoisePlan(tuple(noises))
 
 
+def _stated(question: Question, unit: Unit) -> dict[str, Any]:
+    """The range that the conditions and made columns of a question state, if they do."""
+    source = base.open_source([])  # with no column that declares a type
+    for view in question.views:
+        source = viewed.LocalView(source, view)
+    assert question.query is not None
+    found = charging.in_stated_range(question.query, source, unit)
+    if not found.stated or found.lattice is None:
+        return {}
+    return {"within": (found.lattice.lo, found.lattice.hi), "method": found.method}
+
+
 def _noise_of_labels(question: Question, unit: Unit) -> NoisePlan:
     (column,), query = question.columns or (), question.query
     assert query is not None
@@ -276,4 +289,7 @@ def _asked(
     question: Question, known: Mapping[str, Any], expect: Mapping[str, Any], file: Questionnaire
 ) -> dict[str, Any]:
     options = {name: value for name, value in question.options.items() if name in known}
+    if "within" in known and "step" not in options:
+        stated = _stated(question, checked_unit(file.unit))
+        options = {**{name: each for name, each in stated.items() if name in known}, **options}
     return {**options, **expect, "budget": question.cost, "unit": file.unit}

@@ -57,6 +57,11 @@ class Query(Generic[R_co]):
     begin_of_persons : callable or None
         The same where all rows of a person are one record, given what a person may cost; see
         :meth:`for_unit`.
+    ranging : callable or None
+        Makes the same query within a range, if none was given where one is needed; of values that
+        are 0 or 1, in the way that is best for these.
+    stated : str
+        What states the range, if it was not given; see :meth:`within`.
     pooling, pooling_of_persons : Pooling or None
         How groups share what is alike, if they do; and where all rows of a person count.
     release : type of Record
@@ -97,6 +102,8 @@ class Query(Generic[R_co]):
     begin_of_persons: Callable[[Event], Steps[Estimate[R_co]]] | None = field(
         default=None, repr=False
     )
+    ranging: Callable[[Lattice, bool], Query[R_co]] | None = field(default=None, repr=False)
+    stated: str = ""
     pooling: Pooling | None = field(default=None, repr=False)
     pooling_of_persons: Pooling | None = field(default=None, repr=False)
 
@@ -126,6 +133,29 @@ class Query(Generic[R_co]):
         if not unit.whole or self.begin_of_persons is None:
             return self
         return replace(self, begin=self.begin_of_persons, pooling=self.pooling_of_persons)
+
+    def within(
+        self, span: tuple[float, float], stated: str, *, truths: bool = False
+    ) -> Query[R_co]:
+        """[view.5] The query as it is answered where something public states the range.
+
+        Parameters
+        ----------
+        span : (float, float)
+            Between which numbers all values lie.
+        stated : str
+            What says so.
+        truths : bool
+            Whether all records are 0 or 1.
+
+        Returns
+        -------
+        Query
+            The same one if a range was given, or none is needed.
+        """
+        if self.ranging is None:
+            return self
+        return replace(self.ranging(Lattice.within(span), truths), stated=stated)
 
     @property
     def event(self) -> Event:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from modicum import errors
 from modicum.plural import number_of
+from modicum.sources import spans
 from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, field_of, is_null, label_kind, value_type
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
@@ -118,6 +119,21 @@ class Source(ABC):
         Keys are converted to it.
         """
         return value_type(self.declared(column))
+
+    def span(self, column: str | None, read: str = "number") -> spans.Span:
+        """[view.5] Return between which numbers a column's values lie, as far as that is public.
+
+        ``read`` is as for :class:`~modicum.sources.expressions.Leaf`: what labels are asked is
+        true or false.
+        """
+        if read == "number":
+            known = column in self._names if self._names is not None else column is None
+            return spans.declared(self.declared(column or "")) if known else spans.ANY
+        return spans.WHOLE if read == "time" else spans.TRUTH
+
+    def span_from(self, _column: str | None) -> str:
+        """Say what tells the span of a column."""
+        return "the declared type"
 
     def about_rows(self) -> int | None:
         """Return the number of rows, or about that, if it is cheap to know; not private."""
@@ -371,7 +387,7 @@ class MemorySource(Source):
     ) -> MemorySource:
         """Open a single column of numbers, whose declared type is checked."""
         check_number(engine, declared, None)
-        return cls(engine, rows, lambda _: column, alias=alias)
+        return cls(engine, rows, lambda _: column, declared=lambda _: declared, alias=alias)
 
     def about_rows(self) -> int:
         return self._rows

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument, did_you_mean
+from modicum.sources import spans
 from modicum.sources.labels import Encoded, LabelValues, label_items, spread
 from modicum.summaries.base import Integers, Sensitive
 
@@ -65,8 +66,8 @@ class Expression:
     text: str
     leaves: frozenset[Leaf]
     constants: frozenset[Constant]
-    values: Callable[[Columns], Values]
-    true: Callable[[Columns], Any]
+    values: spans.Part
+    true: spans.Part
 
     def evaluate(self, columns: Columns, rows: int) -> Floats:
         """Return a number for each row, NaN where it is missing."""
@@ -76,6 +77,20 @@ class Expression:
     def holds(self, columns: Columns, rows: int) -> NDArray[np.bool_]:
         """Return where it is true: neither false nor missing."""
         return np.broadcast_to(self.true(columns), (rows,))
+
+    def span(self, of: Callable[[Leaf], spans.Span], constants: Columns) -> spans.Span:
+        """[view.5] Return between which numbers its values lie, by those of each leaf."""
+        return self.values.span(self._spans(of, constants))
+
+    def where_true(self, of: Callable[[Leaf], spans.Span], constants: Columns) -> spans.Spans:
+        """[view.5] Return the same of each leaf in the rows for which it is true."""
+        return spans.narrowed(self.values, self._spans(of, constants))
+
+    def _spans(self, of: Callable[[Leaf], spans.Span], constants: Columns) -> spans.Spans:
+        compared = {
+            each: spans.Constant(np.float64(constants[each])).span({}) for each in self.constants
+        }
+        return {**{leaf: of(leaf) for leaf in self.leaves}, **compared}
 
 
 class _Tested(dict[Any, int]):
@@ -169,9 +184,6 @@ def _as_written(text: str) -> ast.AST:
     return tree
 
 
-Compiled = Callable[[Columns], Values]
-
-
 class _Parser:
     """Turns nodes of a syntax tree into functions of the columns of a chunk."""
 
@@ -180,7 +192,7 @@ class _Parser:
         self.leaves: dict[Leaf, None] = {}
         self.constants: dict[Constant, None] = {}
 
-    def number(self, node: ast.AST) -> Compiled:
+    def number(self, node: ast.AST) -> spans.Part:
         """Read a node that has a number, or a truth, for each row."""
         self._depth += 1
         if self._depth > _DEEPEST:
@@ -189,7 +201,7 @@ class _Parser:
         self._depth -= 1
         return found
 
-    def _number(self, node: ast.AST) -> Compiled:
+    def _number(self, node: ast.AST) -> spans.Part:
         match node:
             case ast.Name() | ast.Call():
                 return self._leaf(Leaf(node.id)) if isinstance(node, ast.Name) else self._call(node)
@@ -204,7 +216,7 @@ class _Parser:
                 return _applied(_SIGNS[type(op)], read(operand))
         return self._constant(node)
 
-    def true(self, node: ast.AST) -> Compiled:
+    def true(self, node: ast.AST) -> spans.Part:
         """Read where a node is true, neither false nor missing: in most cases without its values.
 
         "And" and "or" are true where all or any of their parts are, and a comparison with NaN is
@@ -220,26 +232,26 @@ class _Parser:
                 return _applied(_FALSE_OF_NAN[type(op)], *self._sides(left, right))
         return _applied(_is_true, self.number(node))
 
-    def _truth(self, node: ast.AST) -> Compiled:
+    def _truth(self, node: ast.AST) -> spans.Part:
         """Read a node of which only the truth counts: 1, 0, or NaN where it is missing."""
         found = self.number(node)
         return found if _is_truth(node) else _applied(_truth, found)
 
-    def _constant(self, node: ast.AST) -> Compiled:
+    def _constant(self, node: ast.AST) -> spans.Part:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
             raise self._refusal(node, _why_not(node))
         try:
             constant = np.float64(node.value)
         except OverflowError:
             raise self._refusal(node, "it is too large for a number") from None
-        return lambda _: constant
+        return spans.Constant(constant)
 
-    def _compared(self, node: ast.Compare) -> Compiled:
+    def _compared(self, node: ast.Compare) -> spans.Part:
         sides = [node.left, *node.comparators]
         pairs = zip(sides, node.ops, sides[1:], strict=False)
         return _applied(_and, *(self._pair(node, *pair) for pair in pairs))
 
-    def _pair(self, node: ast.AST, left: ast.AST, op: ast.cmpop, right: ast.AST) -> Compiled:
+    def _pair(self, node: ast.AST, left: ast.AST, op: ast.cmpop, right: ast.AST) -> spans.Part:
         if isinstance(op, ast.In | ast.NotIn):
             found = self._among(node, left, right)
             return _applied(_not, found) if isinstance(op, ast.NotIn) else found
@@ -254,9 +266,9 @@ class _Parser:
             return _applied(_not, found) if isinstance(op, ast.NotEq) else found
         moment = np.float64(self._moment(right))
         times = self._leaf(Leaf(self._column(left), "time"))
-        return _applied(_COMPARISONS[type(op)], times, lambda _: moment)
+        return _applied(_COMPARISONS[type(op)], times, spans.Constant(moment))
 
-    def _among(self, node: ast.AST, left: ast.AST, right: ast.AST) -> Compiled:
+    def _among(self, node: ast.AST, left: ast.AST, right: ast.AST) -> spans.Part:
         if not isinstance(right, ast.List | ast.Tuple | ast.Set) or not right.elts:
             raise self._refusal(
                 node, "after `in` comes a list such as ['North', 'South'] or [1, 2]"
@@ -266,11 +278,11 @@ class _Parser:
             return self._leaf(Leaf(self._column(left), "in", texts))
         return _applied(_or, *(_applied(_equal, *self._sides(left, each)) for each in right.elts))
 
-    def _sides(self, left: ast.AST, right: ast.AST) -> tuple[Compiled, Compiled]:
+    def _sides(self, left: ast.AST, right: ast.AST) -> tuple[spans.Part, spans.Part]:
         """Read two numbers that are compared."""
         return self._side(left, right), self._side(right, left)
 
-    def _side(self, node: ast.AST, other: ast.AST) -> Compiled:
+    def _side(self, node: ast.AST, other: ast.AST) -> spans.Part:
         found = self.number(node)
         signed = node.operand if isinstance(node, ast.UnaryOp) else node
         if not isinstance(signed, ast.Constant) or not _is_column(other):
@@ -278,9 +290,9 @@ class _Parser:
         number = np.float64(found({}))
         constant = Constant(self._column(other), float(number))
         self.constants[constant] = None
-        return lambda columns: columns.get(constant, number)
+        return spans.Constant(number, constant)
 
-    def _call(self, node: ast.Call) -> Compiled:
+    def _call(self, node: ast.Call) -> spans.Part:
         name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
         if node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
             raise self._refusal(node, "arguments of functions have no names and no stars")
@@ -307,9 +319,9 @@ class _Parser:
             )
         raise self._refusal(node, f"write {FUNCTIONS[name]}")
 
-    def _leaf(self, leaf: Leaf) -> Compiled:
+    def _leaf(self, leaf: Leaf) -> spans.Part:
         self.leaves[leaf] = None
-        return lambda columns: columns[leaf]
+        return spans.Read(leaf)
 
     def _column(self, node: ast.AST) -> str:
         match node:
@@ -402,8 +414,8 @@ def _is_truth(node: ast.AST) -> bool:
     return False
 
 
-def _applied(function: Callable[..., Any], *parts: Compiled) -> Compiled:
-    return lambda columns: function(*(part(columns) for part in parts))
+def _applied(function: Callable[..., Any], *parts: spans.Part) -> spans.Part:
+    return spans.Applied(function, parts, _SPANS.get(function), _NARROWS.get(function))
 
 
 def _truth(x: Values) -> Values:
@@ -533,6 +545,52 @@ _OF_TIME: Mapping[str, Callable[[Floats], Floats]] = {
     "month": _field("M", "Y", 1),
     "day": _field("D", "M", 1),
     "weekday": lambda times: (np.floor(times / _MICROSECONDS_A_DAY) + 3) % 7 + 1,
+}
+_SPANS: dict[Callable[..., Any], spans.Rule] = {
+    np.add: spans.sum_of(np.add),
+    np.subtract: spans.sum_of(np.subtract),
+    np.multiply: spans.at_ends(np.multiply),
+    _ARITHMETIC[ast.Div]: spans.quotient(np.divide, down=False),
+    _ARITHMETIC[ast.FloorDiv]: spans.quotient(np.floor_divide, down=True),
+    _ARITHMETIC[ast.Mod]: spans.remainder,
+    _power: spans.power,
+    np.negative: spans.at_ends(np.negative),
+    np.positive: spans.either,
+    np.abs: spans.magnitude,
+    np.ceil: spans.increasing(np.ceil, whole=True),
+    np.floor: spans.increasing(np.floor, whole=True),
+    np.exp: spans.exponential,
+    np.sqrt: spans.root,
+    _rounded: spans.rounded(_rounded),
+    _chosen: lambda _, yes, no: yes.join(no),
+    **{
+        _OF_NUMBERS[name][0]: spans.increasing(_OF_NUMBERS[name][0])
+        for name in ("clip", "max", "min")
+    },
+    **{
+        _OF_NUMBERS[name][0]: spans.logarithm(function)
+        for name, function in {"log": np.log, "log10": np.log10, "log2": np.log2}.items()
+    },
+    _OF_NUMBERS["fill"][0]: spans.either,
+    **dict.fromkeys(
+        [*_COMPARISONS.values(), _and, _or, _not, _truth, _is_missing], spans.always(spans.TRUTH)
+    ),
+    _OF_TIME["year"]: spans.of_moments(_OF_TIME["year"]),
+    **{
+        _OF_TIME[name]: spans.always(spans.Span(1.0, most, True))
+        for name, most in {"month": 12.0, "day": 31.0, "weekday": 7.0}.items()
+    },
+}
+_NARROWS: Mapping[Callable[..., Any], spans.Narrowing] = {
+    _and: spans.all_true,
+    _or: spans.one_true,
+    _equal: spans.compared(least=True, most=True),
+    **dict.fromkeys(
+        (_COMPARISONS[ast.Lt], _COMPARISONS[ast.LtE]), spans.compared(least=False, most=True)
+    ),
+    **dict.fromkeys(
+        (_COMPARISONS[ast.Gt], _COMPARISONS[ast.GtE]), spans.compared(least=True, most=False)
+    ),
 }
 FUNCTIONS: Mapping[str, str] = {
     **{name: f"{name}(x)" for name in ("abs", "ceil", "exp", "floor", "log", "log10", "log2")},

@@ -24,6 +24,7 @@ from modicum.sources.expressions import Columns, Constant, Expression, Leaf, Mat
 from modicum.sources.keys import constant_of
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
+from modicum.sources.spans import TRUTH, Span
 from modicum.sources.types import in_expressions
 from modicum.sources.view import View
 from modicum.summaries.base import Fetchable, Integers, Read, Sensitive
@@ -118,6 +119,26 @@ class _Viewed(Source):
     @property
     def no_header(self) -> str:
         return self._source.no_header
+
+    def span(self, column: str | None, read: str = "number") -> Span:
+        if column is not None and column in self._made:
+            made = self._made[column]
+            constants = _constants(self._source, made)
+            return made.span(self._span_of, constants) if read == "number" else TRUTH
+        where = self._view.where
+        if column is None or where is None:
+            return self._source.span(column, read)
+        narrowed = where.where_true(self._span_of, _constants(self._source, where))
+        return narrowed.get(Leaf(column, read)) or self._source.span(column, read)
+
+    def span_from(self, column: str | None) -> str:
+        if column in self._made:
+            return "its expression"
+        chosen = self.span(column) != self._source.span(column)
+        return "the condition" if chosen else self._source.span_from(column)
+
+    def _span_of(self, leaf: Leaf) -> Span:
+        return self._source.span(leaf.name, leaf.read)
 
     def check(self, column: str | None) -> None:
         if column not in self._made:

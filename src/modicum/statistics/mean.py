@@ -372,6 +372,7 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
         of_persons=spec.in_chapter("person_mean", "mean_of_persons"),
+        of_truths=BOUNDED_MEAN,
         pooled=spec.PooledWay(
             spec.in_chapter("pooled", "find_pool"),
             spec.in_chapter("pooled", "mean_in_pool"),

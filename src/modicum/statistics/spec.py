@@ -139,6 +139,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     statistic is about out of any lattice; of that one, itself. ``octaves_of`` reads the sizes of
     which a range is found. ``of_persons`` answers from all rows of persons, whose sums are read in
     a range that is so many octaves wider; without it, from a number of rows of each that is found.
+    ``of_truths`` is the row that answers the default options where values are 0 or 1.
     ``pooled`` is how groups of rows share what is alike, and ``pooled_persons`` how groups of
     persons with all their rows do, given by how many octaves that range is wider.
     """
@@ -159,6 +160,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
     octaves_of: Callable[[Any], Read[OctaveSummary]] = octaves_of
     of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
+    of_truths: Any = None  # a row
     pooled: PooledWay | None = None
     pooled_persons: Callable[[int], PooledWay] | None = None
 
@@ -179,6 +181,11 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
         found = lattice is None and self.needs_range
         if found and not self.finds_range:
             raise InvalidArgument(f"{where} needs within=(lowest, highest), a range known as tight")
+
+        def ranging(lattice: Lattice, truths: bool) -> Query[R_co]:  # noqa: FBT001
+            apart = truths and self.of_truths is not None and options == self.options[0]
+            row: Row[Chosen, R_co] = self.of_truths if apart else self
+            return row.query(place, lattice, budget, options)
 
         def begin(answer: Callable[..., Steps[Any]], event: Event) -> Steps[Any]:
             def on(lattice: Lattice | None, event: Event) -> Steps[Any]:
@@ -213,6 +220,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             self.turn,
             population=options.population,
             begin_of_persons=of_persons,
+            ranging=ranging if found and options.ranged else None,
             pooling=self._pooling(self.pooled, begin, place, options, found=found),
             pooling_of_persons=self._pooling(
                 self.pooled_persons and self.pooled_persons(wider),

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from modicum import group_answers, group_by, release, status
 from modicum import query as ask
+from modicum.charging import in_stated_range
 from modicum.errors import InvalidArgument, UnsupportedData, as_given
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
@@ -269,7 +270,8 @@ def crosstab(
             "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
             "which the labels of each column are drawn"
         )
-    query = (ask.count(budget=cost) if values is None else values).for_unit(guard.unit)
+    asked = ask.count(budget=cost) if values is None else values
+    query = in_stated_range(asked, guard.source, guard.unit).for_unit(guard.unit)
     row_costs({"answer": query}, guard.unit)  # refuses a small cost before labels are drawn
     joined = guard.viewing(View(None, (), by)) if len(by) > 1 else guard
     selection: tuple[release.TranscriptEntry, ...] = ()
@@ -416,6 +418,7 @@ def _answered(
             steps_for(unit.groups),
             Crosstab,
             ranged=query.ranged,
+            stated=query.stated,
         )
         columns = [read_as(guard.source, query.column, query.lattice)]
         reader = CellReader(

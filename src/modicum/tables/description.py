@@ -42,7 +42,6 @@ _ADVICE = {
     "no_values": "; leave out columns of text and dates: `modicum check` says which they are",
 }
 _SHOWN = 5  # labels of a column on the summary
-_BOOLEANS = {"bool", "boolean", "bool[pyarrow]"}
 # Parts of the budget: a count needs next to nothing, and the quartiles find a range too. The number
 # of rows is in the shares of missing values of all columns, so it has a cube root of them as much.
 _VALUES, _QUARTILES, _MEAN, _KEYS, _COUNTS = 2, 12, 6, 8, 2
@@ -173,14 +172,14 @@ class Asked(NamedTuple):
         return total(events, kind)
 
     def means_in(self, numbers: Numbers) -> dict[str, Query[Any]]:
-        """Ask for the means, where the quartiles are: these are known. A share needs no range."""
+        """Ask for the means, where the quartiles are: these are known. A share needs none."""
         queries: dict[str, Query[Any]] = {}
         for name, budget in self.means.items():
             quartiles = numbers.get(f"quartiles {name}")
             if isinstance(quartiles, ArrayRelease):
                 queries[f"mean {name}"] = _mean_beside(quartiles, name, budget)
             else:
-                queries[f"mean {name}"] = ask.mean(name, within=(0.0, 1.0), budget=budget)
+                queries[f"mean {name}"] = ask.mean(name, budget=budget)
         return queries
 
 
@@ -227,7 +226,7 @@ def _kind(source: Source, name: str) -> str:
             source.check(name)
         except InvalidArgument:
             return declared
-        return "boolean" if declared in _BOOLEANS else "number"
+        return "boolean" if source.span(name).two_valued else "number"
     return "label" if source.check_label(name) in {"text", "labels", "object"} else declared
 
 
