@@ -223,6 +223,7 @@ class _Answers:
                             guard.unit if name in across else unit,
                             pending,
                             None if name in across else found,
+                            None if name in across else len(self.keys),
                         )
                         for key, live in zip(self.keys, runs[name], strict=True)
                     },

@@ -183,6 +183,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"{self.statistic} of {of} by {self._by}: {number_of(len(self), 'group')}"
             + (f", {lost if self.usable else 'all'} without a usable answer" if lost else "")
         ]
+        lines += [text.note_text("  left out ", each) for each in self._left_out()]
         for key, *numbers, ends in rows:
             cells = [f"{cell:>{size}}" for cell, size in zip(numbers, wide[1:], strict=True)]
             lines.append("  ".join([f"  {key:{wide[0]}}", *cells, ends]))
@@ -207,7 +208,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         lines += [f"  step     {words}" for words in sorted(steps)]
         notes: dict[str, list[str]] = {}
         for key, release in self.releases.items():
-            if release.status != "ok":
+            if release.status not in {"ok", release.left_out}:
                 notes.setdefault(release.status, []).append(_key(key))
         for status, keys_of in list(notes.items())[:_NOTES]:
             more = f" and {len(keys_of) - _NAMED} more" if len(keys_of) > _NAMED else ""
@@ -231,6 +232,13 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
                 "frame()"
             }
         return [text.note_text("  pooled   ", each) for each in sorted(words)]
+
+    def _left_out(self) -> list[str]:
+        """What of a person is in no answer, in words that hold for all groups."""
+        found = dict.fromkeys(each.left_out for each in self.releases.values() if each.left_out)
+        if len(found) < 2:
+            return [*found]
+        return ["rows beyond a limit, of each group its own: see explain()"]
 
     def _groups_found(self) -> list[int]:
         """In how many groups a person counts, if that was found: with all keys, or with these."""

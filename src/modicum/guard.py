@@ -18,7 +18,7 @@ from modicum.exact.entropy import Entropy
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.turn import Turn
 from modicum.privacy.unit import Unit
-from modicum.release import Record
+from modicum.release import Record, left_out_words
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun
 from modicum.sources import base, reader
@@ -100,9 +100,11 @@ class Guard:
         unit: Unit,
         pending: PendingCharge,
         groups: int | None = None,
+        keys: int | None = None,
     ) -> R:
         """Return the release of a query's run that was charged."""
-        return recorded(query, live, self.source, unit, pending.account, self.entropy, groups)
+        account, entropy = pending.account, self.entropy
+        return recorded(query, live, self.source, unit, account, entropy, groups, keys)
 
 
 def recorded(
@@ -113,8 +115,13 @@ def recorded(
     account: str,
     entropy: Entropy,
     groups: int | None = None,
+    keys: int | None = None,
 ) -> R:
-    """Return the release of a query's run, with the circumstances of the run."""
+    """Return the release of a query's run, with the circumstances of the run.
+
+    ``groups`` is in how many groups a person counts, if that was found, and ``keys`` the number of
+    all groups.
+    """
     assert live.answer is not None
     release: R = live.answer.released(
         statistic=query.statistic,
@@ -126,6 +133,7 @@ def recorded(
         stated=query.stated,
         found=live.answer.lattice is not None,
         limit=live.answer.limit,
+        left_out=left_out_words(unit, live.answer.limit, keys),
         groups_found=groups,
         population=query.population,
         method=live.answer.method or query.method,

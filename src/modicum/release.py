@@ -42,6 +42,32 @@ def found_groups_words(most: int) -> str:
     return f"{groups} of each person, at random: found; the rows in others do not count"
 
 
+def left_out_words(unit: Unit, limit: int | None, groups: int | None) -> str:
+    """Say what of a person is in no answer, by rule; nothing, if all of it is.
+
+    ``limit`` is the most rows of a person that count, if that is found, and ``groups`` in how many
+    groups a person might have rows. What `unit_of(rows=5)` declares is left out of nothing.
+
+    Examples
+    --------
+    >>> import modicum
+    >>> left_out_words(modicum.unit_of("p", max_rows=9), None, None)
+    'rows beyond 9 of each person (p) are neither in the answer nor in its interval'
+    >>> left_out_words(modicum.unit_of(rows=9), None, None)
+    ''
+    """
+    if unit.column is None:
+        return ""
+    most = limit or (unit.rows if unit.combine is None else None)
+    rows = [] if most is None else [f"rows beyond {most:,}"]
+    beyond = groups is not None and unit.combine is not None and unit.groups < groups
+    rows += [f"rows in groups beyond {unit.groups:,}"] if beyond else []
+    if not rows:
+        return ""
+    whose = f"{' and '.join(rows)} of each person ({unit.column})"
+    return f"{whose} are neither in the answer nor in its interval"
+
+
 class Interval(NamedTuple):
     """Ends of an interval.
 
@@ -106,18 +132,24 @@ class Estimate(ABC, Generic[R_co]):
     @abstractmethod
     def _release(self, **fields: Any) -> R_co: ...
 
-    def released(self, *, engine: str, stated: str = "", **circumstances: Any) -> R_co:
+    def released(
+        self, *, engine: str, stated: str = "", left_out: str = "", **circumstances: Any
+    ) -> R_co:
         """Return the record; the circumstances are the other fields of :class:`Record`.
 
         Its status is that of the estimate, or a warning that holds for all data of this kind.
+        ``left_out`` is what of a person is not in it.
         """
         status = judged(self.status, self.error_model, typed=engine != "csv", stated=bool(stated))
+        if status.ok and left_out:
+            status = Status("left_out", left_out)
         return self._release(
             error_model=self.error_model,
             status=status.words,
             code=status.code,
             engine=engine,
             stated=stated,
+            left_out=left_out,
             **circumstances,
         )
 
@@ -207,6 +239,8 @@ class Record(Publishable):
     limit : int or None
         How many rows of a person count at most, at random, if that was found; ``None`` if all rows
         count as they are, or as the unit says.
+    left_out : str
+        What of a person is neither in the answer nor in its interval, by rule; empty if nothing is.
     groups_found : int or None
         In how many groups a person counts at most, at random, if that was found.
     population : bool
@@ -234,6 +268,7 @@ class Record(Publishable):
     found: bool = field(default=False, kw_only=True)
     stated: str = field(default="", kw_only=True)
     limit: int | None = field(default=None, kw_only=True)
+    left_out: str = field(default="", kw_only=True)
     groups_found: int | None = field(default=None, kw_only=True)
     population: bool = field(default=False, kw_only=True)
     view: tuple[str, ...] = field(default=(), kw_only=True)
@@ -290,9 +325,11 @@ class Record(Publishable):
 
     def _head(self, answer: str) -> list[str]:
         """First lines of the summary: the answer, or that it cannot be used."""
+        left_out = [text.note_text("  left out       ", self.left_out)] if self.left_out else []
         if self.usable:
-            return [f"{self._title}: {answer}"]
-        return [f"{self._title}: no usable answer ({self.code})", f"  released       {answer}"]
+            return [f"{self._title}: {answer}", *left_out]
+        first = f"{self._title}: no usable answer ({self.code})"
+        return [first, f"  released       {answer}", *left_out]
 
     def _terms(self) -> list[str]:
         """Lines of the summary besides the answer."""
@@ -314,7 +351,7 @@ class Record(Publishable):
             lines.insert(2, f"  rows           {rows} of each person, at random: found")
         if self.step_words:
             lines.insert(2, f"  step           {self.step_words}")
-        if self.status != "ok":
+        if self.status not in {"ok", self.left_out}:
             lines.append(text.note_text("  note           ", self.status))
         if not self.private:
             lines.append("  WARNING        test entropy, not private")
@@ -332,6 +369,7 @@ class Record(Publishable):
             **({"within_from": self.stated} if self.stated else {}),
             **({"range_found": list(self.range_found)} if self.range_found else {}),
             **({} if self.limit is None else {"limit_found": self.limit}),
+            **({"left_out": self.left_out} if self.left_out else {}),
             **({} if self.groups_found is None else {"groups_found": self.groups_found}),
             **({"view": list(self.view)} if self.view else {}),
             "step": None if self.lattice is None else self.lattice.step,

@@ -68,7 +68,7 @@ _ENDS = {"lower", "upper"}
 _ASKED = ("statistic", "column", "columns", "by", "method", "unit", "within", "within_from", "view")
 _ANSWERED = ("value", "values", "axes", "tables", "groups", "keys", "numbers", "labels", "answers")
 _JUDGED = ("code", "status", "usable", "private", "step", "skipped", "engine", "version")
-_FOUND = ("range_found", "limit_found", "groups_found")
+_FOUND = ("range_found", "limit_found", "groups_found", "left_out")
 _PAID = (
     *("cost", "account", "epsilon", "epsilon_exact", "delta", "delta_exact", "rho", "rho_exact"),
     *("neighbours", "unit_rows", "unit_column"),

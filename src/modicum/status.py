@@ -12,6 +12,7 @@ Code = Literal[
     "wide_noise",
     "unseen",
     "partial",
+    "left_out",
     "few_records",
     "clipped",
     "no_values",
@@ -20,7 +21,7 @@ Code = Literal[
 
 # Codes of answers that can be used, with care where it is not "ok".
 USABLE: frozenset[str] = frozenset(
-    {"ok", "heavy_tail", "range_end", "wide_noise", "unseen", "partial"}
+    {"ok", "heavy_tail", "range_end", "wide_noise", "unseen", "partial", "left_out"}
 )
 
 
@@ -37,8 +38,9 @@ class Status:
         wide a range a good part of the records could be far from the others unseen, or nothing
         tells whether the tail is heavier than the interval assumes, or intervals of a regression
         have no ends; ``"partial"``: some of several
-        numbers are lost, the words say which. Not usable are ``"few_records"``: too little data for
-        this budget; ``"clipped"``: too many records lie beyond the clipping bounds;
+        numbers are lost, the words say which; ``"left_out"``: rows or groups of a person beyond a
+        limit are neither in the answer nor in its interval. Not usable are ``"few_records"``: too
+        little data for this budget; ``"clipped"``: too many records lie beyond the clipping bounds;
         ``"no_values"``: of a CSV file, the released count cannot be distinguished from 0, so the
         column may be text; ``"coarse_step"``: the answer is as small as the step that values are
         rounded to.

@@ -32,7 +32,7 @@ from modicum.runtime.run import run
 from modicum.runtime.steps import Draw, Steps
 from modicum.sources import persons
 from modicum.sources.base import open_source
-from modicum.status import USABLE, judged
+from modicum.status import USABLE, Status, judged
 from modicum.summaries import synthetic
 from modicum.summaries.base import Read
 
@@ -73,6 +73,8 @@ def trial(
     answer = done.answer
     assert answer is not None
     status = judged(answer.status, answer.error_model)
+    if status.ok and (left_out := release.left_out_words(unit, answer.limit, None)):
+        status = Status("left_out", left_out)
     return Trial(
         error=error(answer),
         interval_width=answer.width(0.95),

@@ -179,6 +179,8 @@ def written_label(label: object) -> str:
 
 def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield what the terms of a release say, as names and words, what is usual left out."""
+    left_out = texts_once(terms.get("left_out"))
+    yield from (("left out", each) for each in left_out)
     yield from (("interval", each) for each in texts_once(terms.get("interval_condition")))
     if ends := terms.get("confidence_interval"):
         level = 100 * float(str(terms["interval_level"]))
@@ -206,7 +208,8 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         yield name, words
     yield from (("method", _said(terms["method"])) for _ in range("method" in terms))
     yield "account", _said(terms.get("account", "none"))
-    yield from (("note", each) for each in texts_once(terms.get("status")) if each != "ok")
+    said = {"ok", *left_out}
+    yield from (("note", each) for each in texts_once(terms.get("status")) if each not in said)
     if terms.get("private") is False:
         yield "WARNING", "test entropy, not private"
 

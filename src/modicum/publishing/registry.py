@@ -173,6 +173,7 @@ def _before(terms: Mapping[str, object]) -> str:
         parts.append("The range of the values was given, and not taken from the data.")
     if terms.get("range_found"):
         parts.append("The range of the values was found privately, with a part of the cost.")
+    parts += [f"Left out: {each}." for each in _each(terms.get("left_out"))]
     parts.append("Missing values were dropped. All else that depends on the data is a draw.")
     return " ".join(parts)
 

@@ -32,7 +32,14 @@ _LISTED = 500  # rows of a table
 _LETTERS = 100  # of a label
 _WIDER = 20  # times the interval: one as wide says nothing beside it
 _FOLDED = 200_000  # letters of a record that is shown
-_FACTS = ("interval", "account", "cost", "note", "WARNING")  # said elsewhere on the page
+_FACTS = (
+    "interval",
+    "account",
+    "cost",
+    "left out",
+    "note",
+    "WARNING",
+)  # said elsewhere on the page
 _DELTA = "0.000001"
 _LARGE = math.log(100)  # an ε
 _AMOUNT = r"(?:[ερ] = \S+|\(ε, δ\) = \([^)]*\))"
@@ -322,7 +329,7 @@ def _warnings(answers: AnswerRows) -> Iterator[str]:
     if answers.terms.get("private") is False:
         yield "Test randomness was used: this release protects nobody and must not be shown."
     several = _each(answers.terms.get("releases")) or [answers.terms]
-    notes = texts_once([each.get("status") for each in several])
+    notes = texts_once([[each.get("left_out"), each.get("status")] for each in several])
     yield from (f"{each[:1].upper()}{each[1:]}." for each in notes if each != "ok")
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from modicum.errors import InvalidArgument, as_given, can_be_key, did_you_mean
 from modicum.publishing import files, native
-from modicum.publishing.answers import Publishable
+from modicum.publishing.answers import Publishable, texts_once
 from modicum.publishing.csvw import CsvColumn, csv_text, metadata
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.rounding import Base, Digits, Rounding, written
@@ -388,7 +388,9 @@ def _guarantee(terms: Mapping[str, object]) -> list[str]:
     words = f"Differentially private: {cost}."
     at_once = ", which hold all at once" * bool(terms.get("interval_simultaneous"))
     interval = f"Intervals are of {100 * float(str(level)):g} %, {terms['interval_of']}{at_once}."
-    return [words, interval]
+    several: Any = terms.get("releases") or [terms]
+    left_out = texts_once([each.get("left_out") for each in several])
+    return [words, interval, *(f"{each[:1].upper()}{each[1:]}." for each in left_out)]
 
 
 def _beside(target: Path) -> Path:

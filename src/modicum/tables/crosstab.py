@@ -432,7 +432,7 @@ def _answered(
             live.transcript[:0] = before.transcript
         of_table = replace(of_table, budget=query.budget)
         found = before and before.found
-        return pending.commit(guard.released(of_table, live, unit, pending, found))
+        return pending.commit(guard.released(of_table, live, unit, pending, found, len(keys)))
 
 
 def _groups_found(

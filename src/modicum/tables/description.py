@@ -527,6 +527,15 @@ class Description(Publishable):
             more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
             yield column, ", ".join([*shown, *more]) or "no label was drawn"
 
+    def _left_out(self) -> list[str]:
+        """What of a person is in none of the numbers, or not in some."""
+        found = [each.left_out for each in self.numbers.values()]
+        alike = [*dict.fromkeys(filter(None, found))]
+        if len(alike) == 1 and all(found):
+            return alike
+        some = [name for name, each in self.numbers.items() if each.left_out]
+        return [f"rows of persons beyond a limit: {', '.join(some)}"] if some else []
+
     def _notes(self) -> Iterator[str]:
         lost: dict[str, list[str]] = {}
         for name, each in self.numbers.items():
@@ -549,6 +558,7 @@ class Description(Publishable):
 
     def __str__(self) -> str:
         lines = [self._title]
+        lines += [note_text("  left out ", each) for each in self._left_out()]
         cells = self._cells()
         wide = [max(len(row[place]) for row in cells) for place in range(len(cells[0]))]
         for name, *numbers in cells if self.columns else []:
@@ -566,7 +576,8 @@ class Description(Publishable):
         cost = f"{self.cost} for {self.rows.unit}, all columns together"
         labels = facts([*self._label_lines()]) if self.labels else ""
         views = (each.partition(" ") for each in self.rows.view)
-        said = [(name, words) for name, _, words in views]
+        said = [("left out", each) for each in self._left_out()]
+        said += [(name, words) for name, _, words in views]
         said += [("cost", cost), *(("note", words) for words in self._notes())]
         numbers = table(head, rows, labels=1) if self.columns else ""
         return card(self._title, numbers, labels, facts(said))
