@@ -120,7 +120,7 @@ def test_two_axes() -> None:
     """As coefficients of several outcomes would be."""
     one = RELEASES["cdf"]
     names = ("statistic", "column", "event", "unit", "lattice", "ranged", "method", "transcript")
-    more = ("engine", "account", "private", "version")
+    more = ("engine", "account", "private", "version", "stated", "left_out")
     axes = (Axis.of(feature=("a", "b")), Axis.of(outcome=("x", "y", "z")))
     answer = ArrayEstimate(tuple(Fraction(i) for i in range(6)), axes, Even(), OK)
     found = answer.released(**{name: getattr(one, name) for name in (*names, *more)})

@@ -8,7 +8,6 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.release import left_out_words
 
 PEOPLE, VISITS = 4000, 5
 ROWS = PEOPLE * VISITS
@@ -89,6 +88,7 @@ def test_groups_and_descriptions_say_so(tmp_path) -> None:
     for record in (grouped, described, of(KEPT).count(epsilon=1)):
         page = record.report(tmp_path / f"{type(record).__name__}.html").read_text("utf-8")
         assert WORDS.capitalize() in page
+        assert "for the data at hand" not in page
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_plans_warn_too() -> None:
 
 
 def test_words() -> None:
-    both = left_out_words(ALL.in_groups(2), 9, 5)
+    both = ALL.in_groups(2).left_out(9, 5)
     assert both.startswith("rows beyond 9 and rows in groups beyond 2 of each person (p) are")
-    assert left_out_words(ALL.in_groups(2), None, 2) == ""
+    assert ALL.in_groups(2).left_out(None, 2) == ""

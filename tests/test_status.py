@@ -14,7 +14,7 @@ from modicum.status import NO_VALUES, OK, Status, at_an_end, judged
 
 WIDE = (-1e9, 1e9)
 LATTICE = Lattice.within(WIDE)
-FEW, LOST = Status("few_records", "few"), Status("clipped", "lost")
+FEW, LOST = Status("few_records", "too little"), Status("clipped", "lost")
 RNG = np.random.default_rng(3)
 SKEWED = RNG.lognormal(0, 1.5, 6000)
 ASKED: dict[str, dict[str, Any]] = {
@@ -74,7 +74,8 @@ def test_what_evidence_says_beside_the_status(
 ) -> None:
     found = judged(status, error_model, typed=False)
     assert found.code == code
-    assert (found is status) == (code == status.code)
+    told = found.words.startswith(status.words)  # of a file perhaps that the column may be text
+    assert told == (code == status.code)
     assert judged(status, error_model, typed=True).code != "no_values"
 
 

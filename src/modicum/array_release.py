@@ -19,6 +19,7 @@ from modicum import errors, release
 from modicum.confidence import LEVELS, ErrorModel, Tail, assumed_tail, check_confidence
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
+from modicum.publishing import text
 from modicum.publishing.answers import DRAWS, AnswerRows, no_arithmetic, sealed
 from modicum.publishing.native import native_table
 from modicum.status import Status
@@ -347,14 +348,16 @@ class ArrayRelease(release.Record):
         for i in range(min(len(self.numbers), _SHOWN)):
             value, lower, upper = (columns[name][i] for name in ("value", "lower", "upper"))
             labels = [written_label(columns[name][i]) for name in names]
-            by_noise = [f"± {written_end(noise[i], digits=3)}"] if apart else []
-            both = [f"[{written_end(lower)}, {written_end(upper)}]"]
+            by_noise = [f"± {text.end(noise[i], digits=3)}"] if apart else []
+            both = [f"[{text.end(lower)}, {text.end(upper)}]"]
             if drawn:
-                both.append(f"[{', '.join(written_end(each[i]) for each in drawn)}]")
+                both.append(f"[{', '.join(text.end(each[i]) for each in drawn)}]")
             rows.append((*labels, f"{value:,.6g}", *by_noise, *both))
         wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
         first = len(rows[0]) - 1 - bool(drawn)  # intervals stand to the left
         lines = self._head(f"{len(self.numbers)} number{'s' * several}")
+        if not self.usable:
+            return "\n".join([*lines, *self._terms()])
         for row in rows:
             cells = [
                 f"{cell:{'>' if place < first else '<'}{width}}"
@@ -533,11 +536,6 @@ class ArrayRelease(release.Record):
 def written_label(label: Label) -> str:
     """Write a label on a summary."""
     return label if isinstance(label, str) else f"{label:,.6g}"
-
-
-def written_end(x: float, digits: int = 6) -> str:
-    """Write an end of an interval; an infinite one lies beyond the largest float."""
-    return f"{x:,.{digits}g}" if abs(x) < _LARGEST else ("∞" if x > 0 else "-∞")
 
 
 def _plain(label: Label) -> Label:

@@ -22,7 +22,6 @@ from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.sources import base, reader, spans
 from modicum.summaries.base import Columns
-from modicum.summaries.pairs import Pair
 
 if TYPE_CHECKING:
     from modicum.privacy.ledger.book import Ledger
@@ -253,9 +252,7 @@ def in_stated_range(query: Query[R], source: base.Source, unit: Unit) -> Query[R
         return query
     names: Sequence[str | None] = (query.column,)
     if isinstance(query.place, Columns):
-        names = query.place.names or (None,)
-    if isinstance(query.place, Pair):
-        names = names[: query.statistic == "mean"]
+        names = query.place.ranged(query.statistic)
     if not names:
         return query
     span = reduce(spans.Span.join, map(source.span, names))

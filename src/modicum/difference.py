@@ -159,11 +159,17 @@ class Difference:
     def _heading(self) -> str:
         of = "rows" if self.first.column is None else self.first.column
         title = f"{self.first.statistic} of {of}, {self.by} {self.names[0]} less {self.names[1]}"
-        return f"{title}: {number(self.value)}{'' if self.usable else '  (not usable)'}"
+        return f"{title}: {number(self.value) if self.usable else 'no usable answer'}"
 
     def _said(self) -> Iterator[tuple[str, str]]:
-        yield "95 % interval", interval(*self.interval())
-        if self.first.population and self.second.population and self.first.unit.groups == 1:
+        if self.usable:
+            yield "95 % interval", interval(*self.interval())
+        if (
+            self.usable
+            and self.first.population
+            and self.second.population
+            and self.first.unit.groups == 1
+        ):
             ends = interval(*self.confidence_interval())
             yield "population", f"{ends}  (95 %, of random samples)"
         for name, each in zip(self.names, self._both, strict=True):
@@ -171,7 +177,8 @@ class Difference:
                 yield "note", f"{name}: {each.status}"
 
     def __repr__(self) -> str:
-        return f"Difference({self.keys[0]!r} - {self.keys[1]!r}, value={self.value!r})"
+        value = f"value={self.value!r}" if self.usable else "no usable answer"
+        return f"Difference({self.keys[0]!r} - {self.keys[1]!r}, {value})"
 
     def _repr_html_(self) -> str:
         return card(self._heading, facts(self._said()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn, overload
@@ -26,6 +27,8 @@ _ELSEWHERE = {
     "agg": "ask for one statistic, as in mean('age', epsilon=1), or for several by release(...)",
 }  # of what tables have
 _TYPED = 8  # keys that are listed by hand
+LARGEST_DELTA = Fraction(1, 100)
+"""Of a draw of keys: of a hundred persons with keys of their own one would be shown, by design."""
 By = str | tuple[str, ...]
 Answering = Callable[[Mapping[str, Query[Any]]], Releases[Any]]
 
@@ -171,6 +174,12 @@ def key_event(budget: Budget | None) -> ApproxDP:
         raise InvalidArgument(
             "key_budget must be modicum.approx(epsilon, delta): without a δ, a key that is in the "
             f"data with few rows could never be shown, got {as_given(budget)}"
+        )
+    if budget.delta > LARGEST_DELTA:
+        raise InvalidArgument(
+            f"δ of key_budget must be {float(LARGEST_DELTA):g} at most, got "
+            f"{as_given(budget)}: a key of a single row is shown with this probability; take one "
+            "far below 1 / rows, such as 1e-6"
         )
     chosen_budget(None, None, budget)
     return ApproxDP(budget.amount, budget.delta)

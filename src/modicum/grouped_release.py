@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from modicum.array_release import ArrayRelease, written_end, written_label
+from modicum.array_release import ArrayRelease, written_label
 from modicum.confidence import Tail, check_confidence
 from modicum.difference import Difference
 from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
@@ -21,12 +21,9 @@ from modicum.publishing.answers import AnswerRows, Publishable, common_terms, se
 from modicum.publishing.explanation import Explanation
 from modicum.publishing.plain import plain
 from modicum.release import (
-    AT_HAND,
-    POPULATION,
     Release,
     TranscriptEntry,
     chosen_interval,
-    found_groups_words,
 )
 
 _SHOWN = 30  # lines of the summary
@@ -157,7 +154,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             "cost": str(self.event),
             "cost_covers": "all groups together",
             "interval_level": level,
-            "interval_of": POPULATION if population else AT_HAND,
+            "interval_of": text.interval_of("".join(self._left_out()), population=population),
             "interval_each": "each group by itself",
         }
 
@@ -174,9 +171,10 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         names, found = self._rows(list(self)[:_SHOWN], level, tail)
         rows = [("key", *names, "value", f"{100 * level:g} % interval")]
         for key, *labels, value, lower, upper, usable in found[:_SHOWN]:
-            mark = "" if usable else f"  not usable ({self.releases[key].code})"
-            ends = f"[{written_end(lower)}, {written_end(upper)}]{mark}"
-            rows.append((_key(key), *map(written_label, labels), f"{value:,.6g}", ends))
+            shown = (f"{value:,.6g}", text.interval(lower, upper))
+            if not usable:
+                shown = ("–", f"not usable ({self.releases[key].code})")
+            rows.append((_key(key), *map(written_label, labels), *shown))
         wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
         lost = sum(not release.usable for release in self.releases.values())
         lines = [
@@ -199,7 +197,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"  cost     {self.event} for {self.unit}, all groups together ({NEIGHBOURS}; "
             f"swap: {self.event.swapped()})",
             f"  keys     {keys}",
-            *(f"  groups   {found_groups_words(each)}" for each in self._groups_found()),
+            *(f"  groups   {text.found_groups_words(each)}" for each in self._groups_found()),
             *self._pooled_words(),
             *(text.view_line(each, 9) for each in self._views()),
             f"  account  {self.account}",

@@ -18,7 +18,7 @@ from modicum.exact.entropy import Entropy
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.turn import Turn
 from modicum.privacy.unit import Unit
-from modicum.release import Record, left_out_words
+from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun
 from modicum.sources import base, reader
@@ -133,7 +133,7 @@ def recorded(
         stated=query.stated,
         found=live.answer.lattice is not None,
         limit=live.answer.limit,
-        left_out=left_out_words(unit, live.answer.limit, keys),
+        left_out=unit.left_out(live.answer.limit, keys),
         groups_found=groups,
         population=query.population,
         method=live.answer.method or query.method,

@@ -28,44 +28,10 @@ from modicum.publishing.explanation import Explanation
 from modicum.publishing.plain import event_fields, plain
 from modicum.status import USABLE, Code, Status, judged, step_words
 
-AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 _INTERNAL = frozenset(  # of records: names that users of a notebook do not need
     {"engine", "error_model", "event", "found", "groups_found", "lattice", "limit", "neighbours"}
-    | {"population", "private", "ranged", "said", "stated", "step_words", "transcript", "version"}
-    | {"view"}
+    | {"population", "private", "ranged", "said", "step_words", "transcript", "version", "view"}
 )
-
-
-def found_groups_words(most: int) -> str:
-    """Say in how many groups a person counts, if that was found."""
-    groups = "one group" if most == 1 else f"at most {most:,} groups"
-    return f"{groups} of each person, at random: found; the rows in others do not count"
-
-
-def left_out_words(unit: Unit, limit: int | None, groups: int | None) -> str:
-    """Say what of a person is in no answer, by rule; nothing, if all of it is.
-
-    ``limit`` is the most rows of a person that count, if that is found, and ``groups`` in how many
-    groups a person might have rows. What `unit_of(rows=5)` declares is left out of nothing.
-
-    Examples
-    --------
-    >>> import modicum
-    >>> left_out_words(modicum.unit_of("p", max_rows=9), None, None)
-    'rows beyond 9 of each person (p) are neither in the answer nor in its interval'
-    >>> left_out_words(modicum.unit_of(rows=9), None, None)
-    ''
-    """
-    if unit.column is None:
-        return ""
-    most = limit or (unit.rows if unit.combine is None else None)
-    rows = [] if most is None else [f"rows beyond {most:,}"]
-    beyond = groups is not None and unit.combine is not None and unit.groups < groups
-    rows += [f"rows in groups beyond {unit.groups:,}"] if beyond else []
-    if not rows:
-        return ""
-    whose = f"{' and '.join(rows)} of each person ({unit.column})"
-    return f"{whose} are neither in the answer nor in its interval"
 
 
 class Interval(NamedTuple):
@@ -132,17 +98,20 @@ class Estimate(ABC, Generic[R_co]):
     @abstractmethod
     def _release(self, **fields: Any) -> R_co: ...
 
-    def released(
-        self, *, engine: str, stated: str = "", left_out: str = "", **circumstances: Any
-    ) -> R_co:
+    def released(self, *, engine: str, stated: str, left_out: str, **circumstances: Any) -> R_co:
         """Return the record; the circumstances are the other fields of :class:`Record`.
 
         Its status is that of the estimate, or a warning that holds for all data of this kind.
         ``left_out`` is what of a person is not in it.
         """
         status = judged(self.status, self.error_model, typed=engine != "csv", stated=bool(stated))
+        unit: Unit = circumstances["unit"]
+        if unit.whole and self.limit is None:
+            status = status.of_persons(str(unit.column))
         if status.ok and left_out:
             status = Status("left_out", left_out)
+        if circumstances["lattice"] is None:
+            status = status.without_range
         return self._release(
             error_model=self.error_model,
             status=status.words,
@@ -240,7 +209,7 @@ class Record(Publishable):
         How many rows of a person count at most, at random, if that was found; ``None`` if all rows
         count as they are, or as the unit says.
     left_out : str
-        What of a person is neither in the answer nor in its interval, by rule; empty if nothing is.
+        What of a person is neither in the answer nor in its interval, by rule.
     groups_found : int or None
         In how many groups a person counts at most, at random, if that was found.
     population : bool
@@ -324,19 +293,18 @@ class Record(Publishable):
         return "rows" if self.column is None and self.lattice is None else self.column or "array"
 
     def _head(self, answer: str) -> list[str]:
-        """First lines of the summary: the answer, or that it cannot be used."""
+        """First lines of the summary: the answer, or that it cannot be used, and no number."""
         left_out = [text.note_text("  left out       ", self.left_out)] if self.left_out else []
         if self.usable:
             return [f"{self._title}: {answer}", *left_out]
-        first = f"{self._title}: no usable answer ({self.code})"
-        return [first, f"  released       {answer}", *left_out]
+        return [f"{self._title}: no usable answer ({self.code})", *left_out]
 
     def _terms(self) -> list[str]:
         """Lines of the summary besides the answer."""
         where = ", values within [{:g}, {:g}]".format(*self.within) if self.within else ""
         where += f", from {self.stated}" if self.stated else ""
-        if self.range_found:
-            where = f", range found: ±{self.range_found[1]:.3g}"
+        if self.range_found and self.usable:
+            where = f", bounds found privately (search ended at ±{self.range_found[1]:.3g})"
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
             f"swap: {self.event.swapped()})",
@@ -345,7 +313,7 @@ class Record(Publishable):
         ]
         lines[2:2] = [text.view_line(each, 15) for each in self.view]
         if self.groups_found is not None:
-            lines.insert(2, f"  groups         {found_groups_words(self.groups_found)}")
+            lines.insert(2, f"  groups         {text.found_groups_words(self.groups_found)}")
         if self.limit is not None:
             rows = "one row" if self.limit == 1 else f"at most {self.limit:,} rows"
             lines.insert(2, f"  rows           {rows} of each person, at random: found")
@@ -399,7 +367,7 @@ class Record(Publishable):
             "cost": str(self.event),
             **self._circumstances(),
             "interval_level": level,
-            "interval_of": POPULATION if population else AT_HAND,
+            "interval_of": text.interval_of(self.left_out, population=population),
             "interval_condition": self.error_model.condition if assumed is not None else "",
             "interval_assumption": self.error_model.assumption(assumed),
             "version": self.version,
@@ -498,7 +466,8 @@ class Release(Record):
         return format(self.value, form) if form else str(self)
 
     def __repr__(self) -> str:
-        return f"Release({self.statistic} of {self._of()!r}, value={self.value!r}, {self.event})"
+        value = f"value={self.value!r}" if self.usable else f"no usable answer ({self.code})"
+        return f"Release({self.statistic} of {self._of()!r}, {value}, {self.event})"
 
     @confidence.LEVELS
     def interval(self, level: float = 0.95, tail: Tail = "auto") -> Interval:
@@ -657,13 +626,11 @@ class Release(Record):
         ends = f"{100 * level:g} % interval"
         unshrunk = getattr(self.error_model, "unshrunk", None)
         shrunk = "" if unshrunk is None else f"  (shrunk from {unshrunk:,.6g})"
-        lines = [
-            *self._head(f"{self.value:,.6g}{shrunk}"),
-            f"  {ends:14} [{lower:,.6g}, {upper:,.6g}]{condition}",
-        ]
-        if self.population:
-            lower, upper = self.confidence_interval(level, tail)
-            ends = f"[{lower:,.6g}, {upper:,.6g}]"
+        lines = self._head(f"{self.value:,.6g}{shrunk}")
+        if self.usable:
+            lines.append(f"  {ends:14} {text.interval(lower, upper)}{condition}")
+        if self.usable and self.population:
+            ends = text.interval(*self.confidence_interval(level, tail))
             lines.append(f"  population     {ends}  ({100 * level:g} %, of a random sample)")
         return "\n".join([*lines, *self._terms()])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -56,12 +57,64 @@ class Status:
         """Whether there is nothing to say."""
         return self.code == "ok"
 
+    @property
+    def without_range(self) -> Status:
+        """The same in words for what has no range, so that none can be narrowed.
+
+        Examples
+        --------
+        >>> Status("few_records", "too little data; narrow `within` or spend more").without_range
+        Status(code='few_records', words='too little data; spend more')
+        """
+        words = self.words
+        for of_range, otherwise in _OF_RANGES.items():
+            words = words.replace(of_range, otherwise)
+        return replace(self, words=words)
+
+    def of_persons(self, column: str) -> Status:
+        """The same of persons with all their rows, if it is about a tail: theirs is of totals.
+
+        Examples
+        --------
+        >>> Status("heavy_tail", "").of_persons("p").words.partition(":")[0]
+        'some persons (p) seem to add up to far more than the others'
+        >>> OK.of_persons("p") == OK
+        True
+        """
+        if self.code not in _TAILS:
+            return self
+        words = _TAILS[self.code].format(person=f"persons ({column})", once=repr(column))
+        return replace(self, words=words)
+
     def filled(self, **names: object) -> Status:
         """Fill in names in the words."""
         return replace(self, words=self.words.format(**names))
 
 
 OK = Status("ok", "ok")
+
+_SHORTER = (
+    "unit_of({once}, combine='mean') counts each person once, and max_rows= leaves rows out, for a "
+    "shorter one"
+)
+_TAILS: Mapping[str, str] = {
+    "heavy_tail": "some {person} seem to add up to far more than the others: the interval allows "
+    "for persons with still more, and not for extreme ones; " + _SHORTER,
+    "unseen": "at this budget the data cannot show whether a few {person} add up to far more than "
+    "the others: the interval allows for some, and not for extreme ones; a larger budget shortens "
+    "it; " + _SHORTER,
+}
+
+_OF_RANGES = {
+    "for this range and budget": "for this budget",
+    "narrow `within` or spend more": "spend more",
+    "a larger budget or a narrower `within` helps": "a larger budget helps",
+    "clusters='keep', a narrower `within` or a larger budget may reach it": (
+        "a larger budget may reach it"
+    ),
+    "leave out `within`, or choose a wider one": "limit them, by max_rows= of unit_of()",
+    "give `within`, a public range, or spend more": "spend more",
+}
 
 FINE_STEPS = 1 << 20  # a released size of more steps than these has six sure digits
 _FEW_STEPS = 8  # rounding moves what is no larger by 6 % and more
@@ -71,6 +124,7 @@ NO_VALUES = Status(
     "few or no numbers were found: the released count cannot be distinguished from 0; `modicum "
     "check FILE COLUMN` shows the keeper of the file what the column holds",
 )
+_MAYBE_TEXT = "if the column may hold text, `modicum check FILE COLUMN` tells"
 COARSE = Status(
     "coarse_step",
     "the answer is as small as the step {step:g} that values are rounded to; narrow `within`, "
@@ -137,6 +191,8 @@ def judged(status: Status, error_model: Any, *, typed: bool = True, stated: bool
         return NO_VALUES
     if stated and status.code == "range_end":
         return OK
+    if not typed and status.code == "few_records":
+        return replace(status, words=f"{status.words}; {_MAYBE_TEXT}")
     largest = max(getattr(error_model, "in_steps", ()), default=0)
     if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:
         return status

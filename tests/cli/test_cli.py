@@ -370,7 +370,8 @@ def test_an_interrupt_is_status_130(
 
     monkeypatch.setattr(statistics, "_released", interrupted)
     assert main(["mean", people, "income", RANGE, "--epsilon", "1"]) == 130
-    assert capsys.readouterr() == ("", "")
+    said = "modicum: interrupted: nothing was released or charged\n"
+    assert capsys.readouterr() == ("", said)
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

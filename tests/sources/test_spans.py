@@ -111,6 +111,15 @@ def test_no_value_of_any_expression_is_outside(seed: int) -> None:
     assert told > 20  # and they say something
 
 
+def test_constants_are_those_of_the_type() -> None:
+    """0.1 stands for the float32 nearest to it where it is compared with one, which is larger."""
+    tenth = np.float32(0.1)
+    table = pa.table({"f": pa.array([0.0, tenth, 0.5], pa.float32())})
+    chosen = LocalView(open_source(table), View("0 <= f and f <= 0.1"))
+    assert chosen.span("f") == Span(0, float(tenth))
+    assert float(tenth) in values_of(chosen, "f")
+
+
 TIMES = [0, 1, -1, 951_782_400_000_000, 4_102_444_800_000_000, -(10**17), 10**17]
 
 
@@ -189,7 +198,10 @@ def test_every_function_with_bounded_values_is_known() -> None:
     }
     for name in FUNCTIONS.keys() & bounded:
         parsed = parse(calls[name])
-        found = parsed.span(lambda leaf: ANY if leaf.read in {"number", "time"} else TRUTH)
+        constants = {each: np.float64(each.number) for each in parsed.constants}
+        found = parsed.span(
+            lambda leaf: ANY if leaf.read in {"number", "time"} else TRUTH, constants
+        )
         assert found.usable, name
 
 

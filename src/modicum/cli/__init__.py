@@ -74,8 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="modicum")
+    arguments = argparse.Namespace()
     try:
         arguments = _parser().parse_args(_words(given))
+        arguments.given = given
         output: Output = arguments.answer(arguments)
         print(output.text, flush=True)
         if output.failed:
@@ -93,10 +95,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("modicum: error:", _line(said), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        print("modicum: interrupted:", _of_interrupted(given, arguments), file=sys.stderr)
         return 130
     if output.failed:
         return 4
     return 0 if output.usable else 3
+
+
+def _of_interrupted(given: Sequence[str], arguments: argparse.Namespace) -> str:
+    """Say what was charged by a command that was interrupted."""
+    if given[:1] == ["run"]:
+        return "running the file again costs only what was not charged"
+    if not hasattr(arguments, "charged"):
+        return "nothing was released or charged"
+    account, curator, before = arguments.charged
+    charged = curator.spent - before
+    if not (charged.amount or charged.delta):
+        return f"nothing was released, and nothing was charged to account {account!r}"
+    again = "" if arguments.key is None else "; the same command with the same --key goes on"
+    return f"nothing was shown, and {charged} was charged to account {account!r}{again}"
 
 
 _SPELLED = {

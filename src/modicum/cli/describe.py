@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import shlex
+from typing import TYPE_CHECKING, Any
 
 from modicum.cli import options, publishing, tasks, wording
 from modicum.errors import InvalidArgument
+from modicum.status import NO_VALUES
+
+if TYPE_CHECKING:
+    from modicum.tables.description import Description
 
 
 def add_to(verbs: Any) -> None:
@@ -30,6 +35,20 @@ def add_to(verbs: Any) -> None:
     parser.set_defaults(answer=_answer)
 
 
+def _again(found: Description, arguments: argparse.Namespace) -> str:
+    """Write the command for the columns that have numbers, if others have not: by released codes.
+
+    In a CSV file nothing is declared, and what is spent on columns of text is lost to the others.
+    """
+    empty = {name for name, each in found.numbers.items() if each.code == NO_VALUES.code}
+    numbers = [name for name in found.columns if not empty & {f"mean {name}", f"quartiles {name}"}]
+    if not numbers or len(numbers) == len(found.columns):
+        return ""
+    first, *rest = [word for word in arguments.given[1:] if word not in arguments.column]
+    words = ["modicum", "describe", first, *numbers, *rest]
+    return f"\n  next     {shlex.join(words)}"
+
+
 def _answer(arguments: argparse.Namespace) -> options.Output:
     cost = options.chosen_cost(arguments)
     if cost is None:
@@ -46,4 +65,5 @@ def _answer(arguments: argparse.Namespace) -> options.Output:
         text = found.to_html()
     else:
         text = found.explain() if arguments.explain else wording.on_the_command_line(str(found), ())
+        text += _again(found, arguments)
     return publication.output(found, text, usable=found.usable)

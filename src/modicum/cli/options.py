@@ -313,6 +313,7 @@ def charged_curator(
     if not account:
         raise InvalidArgument(f"name the account to charge: --account NAME, or {ACCOUNT}")
     curator = Curator(source, unit=unit, ledger=chosen_ledger(arguments), account=account)
+    arguments.charged = account, curator, curator.spent  # told if it is interrupted
     return (curator if arguments.key is None else curator.idempotent(arguments.key)), True
 
 

@@ -55,7 +55,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import inverse_sensitivity, spec, texts
 from modicum.statistics.monotone_statistic import MonotoneStatistic, expectile_score
-from modicum.statistics.outside import NoisyTerm, Redrawn, SizedByBounds, share_between
+from modicum.statistics.outside import ALLOWS, NoisyTerm, Redrawn, SizedByBounds, share_between
 from modicum.statistics.split import BOTH_CLUSTERS
 from modicum.status import OK, Status, hardly_seen
 from modicum.summaries import base, sums, synthetic
@@ -348,7 +348,7 @@ class SubsetErrorModel(SizedByBounds):
 
     @property
     def condition(self) -> str:
-        return "assumes tails of index 3 or lighter"
+        return ALLOWS
 
     def assumption(self, tail: float | None) -> str:
         if tail is None:

@@ -73,7 +73,7 @@ def trial(
     answer = done.answer
     assert answer is not None
     status = judged(answer.status, answer.error_model)
-    if status.ok and (left_out := release.left_out_words(unit, answer.limit, None)):
+    if status.ok and (left_out := unit.left_out(answer.limit)):
         status = Status("left_out", left_out)
     return Trial(
         error=error(answer),

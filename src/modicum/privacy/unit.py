@@ -109,6 +109,39 @@ class Unit:
         """
         return replace(self, groups=most)
 
+    def left_out(self, limit: int | None = None, groups: int | None = None) -> str:
+        """Say what of a person is in no answer, by rule; nothing, if all of it is.
+
+        Parameters
+        ----------
+        limit : int, optional
+            The most rows of a person that count, if that was found.
+        groups : int, optional
+            In how many groups a person might have rows.
+
+        Returns
+        -------
+        str
+            What `unit_of(rows=5)` declares leaves out nothing.
+
+        Examples
+        --------
+        >>> unit_of("p", max_rows=9).left_out()
+        'rows beyond 9 of each person (p) are neither in the answer nor in its interval'
+        >>> unit_of(rows=9).left_out(), unit_of("p").left_out(groups=1)
+        ('', '')
+        """
+        if self.column is None:
+            return ""
+        most = limit or (self.rows if self.combine is None else None)
+        parts = [] if most is None else [f"rows beyond {most:,}"]
+        beyond = groups is not None and self.combine is not None and self.groups < groups
+        parts += [f"rows in groups beyond {self.groups:,}"] if beyond else []
+        if not parts:
+            return ""
+        whose = f"{' and '.join(parts)} of each person ({self.column})"
+        return f"{whose} are neither in the answer nor in its interval"
+
     def per_row(self, event: E) -> E:
         """The event that one record may cost so that the whole unit costs ``event``.
 

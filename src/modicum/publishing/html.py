@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from sys import float_info
 from typing import Any
 
 from modicum.publishing.answers import AnswerRows, texts_once
+from modicum.publishing.text import end
 from modicum.status import USABLE
 
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
@@ -57,9 +57,7 @@ def number(x: float, digits: int = 6) -> str:
     >>> number(1234.5678), number(-1e999), number(float("nan"))
     ('1,234.57', '-∞', '–')
     """
-    if math.isnan(x):
-        return "–"
-    return f"{x:,.{digits}g}" if abs(x) < float_info.max else ("∞" if x > 0 else "-∞")
+    return "–" if math.isnan(x) else end(x, digits)
 
 
 def interval(lower: float, upper: float) -> str:
@@ -164,7 +162,8 @@ def answer_cells(answers: AnswerRows, most: int) -> tuple[list[str], list[list[s
     rows = []
     for those, (value, lower, upper, code) in zip(labels, zip(*columns, strict=True), strict=True):
         cells = [written_label(each) for each in those]
-        rows.append([*cells, number(value), interval(lower, upper), *[code] * doubtful])
+        shown = [number(value), interval(lower, upper)] if code in USABLE else ["–", "–"]
+        rows.append([*cells, *shown, *[code] * doubtful])
         if len(rows) == most:
             break
     return head, rows
@@ -197,7 +196,7 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         stated = terms.get("within_from")
         from_what = f"from {_said(stated)}" if stated else "given"
         yield "range", f"{from_what}: {_range(terms['within'])}"
-    if terms.get("range_found"):
+    if terms.get("range_found") and USABLE.intersection(texts_once(terms.get("code"))):
         yield "range", f"found: {_range(terms['range_found'])}"
     if terms.get("limit_found"):
         yield "rows", f"at most {_said(terms['limit_found'])} of each person, at random: found"

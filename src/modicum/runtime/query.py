@@ -102,7 +102,7 @@ class Query(Generic[R_co]):
     begin_of_persons: Callable[[Event], Steps[Estimate[R_co]]] | None = field(
         default=None, repr=False
     )
-    ranging: Callable[[Lattice, bool], Query[R_co]] | None = field(default=None, repr=False)
+    ranging: Callable[..., Query[R_co]] | None = field(default=None, repr=False)
     stated: str = ""
     pooling: Pooling | None = field(default=None, repr=False)
     pooling_of_persons: Pooling | None = field(default=None, repr=False)
@@ -155,7 +155,7 @@ class Query(Generic[R_co]):
         """
         if self.ranging is None:
             return self
-        return replace(self.ranging(Lattice.within(span), truths), stated=stated)
+        return replace(self.ranging(Lattice.within(span), truths=truths), stated=stated)
 
     @property
     def event(self) -> Event:

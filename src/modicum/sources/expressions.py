@@ -84,11 +84,11 @@ class Expression:
 
     def where_true(self, of: Callable[[Leaf], spans.Span], constants: Columns) -> spans.Spans:
         """[view.5] Return the same of each leaf in the rows for which it is true."""
-        return spans.narrowed(self.values, self._spans(of, constants))
+        return self.values.narrowed(self._spans(of, constants))
 
     def _spans(self, of: Callable[[Leaf], spans.Span], constants: Columns) -> spans.Spans:
         compared = {
-            each: spans.Constant(np.float64(constants[each])).span({}) for each in self.constants
+            each: spans.NumberPart(np.float64(constants[each])).span({}) for each in self.constants
         }
         return {**{leaf: of(leaf) for leaf in self.leaves}, **compared}
 
@@ -244,7 +244,7 @@ class _Parser:
             constant = np.float64(node.value)
         except OverflowError:
             raise self._refusal(node, "it is too large for a number") from None
-        return spans.Constant(constant)
+        return spans.NumberPart(constant)
 
     def _compared(self, node: ast.Compare) -> spans.Part:
         sides = [node.left, *node.comparators]
@@ -266,7 +266,7 @@ class _Parser:
             return _applied(_not, found) if isinstance(op, ast.NotEq) else found
         moment = np.float64(self._moment(right))
         times = self._leaf(Leaf(self._column(left), "time"))
-        return _applied(_COMPARISONS[type(op)], times, spans.Constant(moment))
+        return _applied(_COMPARISONS[type(op)], times, spans.NumberPart(moment))
 
     def _among(self, node: ast.AST, left: ast.AST, right: ast.AST) -> spans.Part:
         if not isinstance(right, ast.List | ast.Tuple | ast.Set) or not right.elts:
@@ -290,7 +290,7 @@ class _Parser:
         number = np.float64(found({}))
         constant = Constant(self._column(other), float(number))
         self.constants[constant] = None
-        return spans.Constant(number, constant)
+        return spans.NumberPart(number, constant)
 
     def _call(self, node: ast.Call) -> spans.Part:
         name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
@@ -321,7 +321,7 @@ class _Parser:
 
     def _leaf(self, leaf: Leaf) -> spans.Part:
         self.leaves[leaf] = None
-        return spans.Read(leaf)
+        return spans.LeafPart(leaf)
 
     def _column(self, node: ast.AST) -> str:
         match node:

@@ -74,7 +74,7 @@ Narrowing = Callable[["Applied", Spans], Spans]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class LeafPart:
     """A part of an expression that reads a leaf."""
 
     leaf: Any
@@ -87,9 +87,17 @@ class Read:
         """Return between which numbers they lie."""
         return spans[self.leaf]
 
+    def narrowed(self, spans: Spans) -> Spans:
+        """Return the spans of leaves in rows for which it is true."""
+        return spans
+
+    def between(self, ends: Span, spans: Spans) -> Spans:
+        """Return the spans of leaves in rows in which it lies between ends."""
+        return {**spans, self.leaf: spans[self.leaf].meet(ends)}
+
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class NumberPart:
     """A number in an expression; what has a ``key`` may be another one in a column's type."""
 
     value: np.float64
@@ -101,6 +109,12 @@ class Constant:
     def span(self, spans: Spans) -> Span:
         value = float(self.value)
         return spans.get(self.key) or Span(value, value, value.is_integer())
+
+    def narrowed(self, spans: Spans) -> Spans:
+        return spans
+
+    def between(self, _: Span, spans: Spans) -> Spans:
+        return spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,26 +138,26 @@ class Applied:
         with np.errstate(all="ignore"):
             return self.rule(*(part.span(spans) for part in self.parts))
 
+    def narrowed(self, spans: Spans) -> Spans:
+        return spans if self.narrows is None else self.narrows(self, spans)
 
-Part = Read | Constant | Applied
+    def between(self, _: Span, spans: Spans) -> Spans:
+        return spans
 
 
-def narrowed(part: Part, spans: Spans) -> Spans:
-    """Return the spans of leaves in rows for which a part is true."""
-    found = isinstance(part, Applied) and part.narrows and part.narrows(part, spans)
-    return found or spans
+Part = LeafPart | NumberPart | Applied
 
 
 def all_true(part: Applied, spans: Spans) -> Spans:
     """Where all parts are true."""
     for each in part.parts:
-        spans = narrowed(each, spans)
+        spans = each.narrowed(spans)
     return spans
 
 
 def one_true(part: Applied, spans: Spans) -> Spans:
     """Where one of the parts is true, whichever that is."""
-    first, *others = (narrowed(each, spans) for each in part.parts)
+    first, *others = (each.narrowed(spans) for each in part.parts)
     for other in others:
         first = {leaf: span.join(other[leaf]) for leaf, span in first.items()}
     return first
@@ -153,21 +167,12 @@ def compared(*, least: bool, most: bool) -> Narrowing:
     """Where the left side is no more than the right one, no less than it, or both."""
 
     def narrows(part: Applied, spans: Spans) -> Spans:
-        left, right = (each.span(spans) for each in part.parts)
-        sides = (
-            (part.parts[0], right, least, most),
-            (part.parts[1], left, most, least),
-        )
-        found = dict(spans)
-        for side, other, above, below in sides:
-            if isinstance(side, Read):
-                ends = Span(
-                    other.lo if above else -math.inf,
-                    other.hi if below else math.inf,
-                    other.whole and above and below,
-                )
-                found[side.leaf] = found[side.leaf].meet(ends)
-        return found
+        left, right = part.parts
+        for side, other, above, below in ((left, right, least, most), (right, left, most, least)):
+            ends = other.span(spans)
+            lo, hi = ends.lo if above else -math.inf, ends.hi if below else math.inf
+            spans = side.between(Span(lo, hi, ends.whole and above and below), spans)
+        return spans
 
     return narrows
 

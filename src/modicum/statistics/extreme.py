@@ -282,7 +282,7 @@ class ExtremeErrorModel:
 
     @property
     def condition(self) -> str:
-        return f"assumes tails of index {self.tail_index(0.95):g} or lighter"
+        return outside.ALLOWS
 
     def assumption(self, tail: float | None) -> str:
         what, side = ("largest", "above") if self.largest else ("smallest", "below")

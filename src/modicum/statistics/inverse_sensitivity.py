@@ -33,6 +33,7 @@ from modicum.statistics.monotone_statistic import (
     suppress_warnings,
 )
 from modicum.statistics.outside import (
+    ALLOWS,
     BEYOND,
     NoisyTerm,
     OneValue,
@@ -496,7 +497,7 @@ class LocationErrorModel(drawn_interval.DrawnEnds):
             return BEYOND.filled(records=max(self.outside.counted or 0, 0))
         if self.growth <= MOST_TOLD:
             least, typical = tail_of(self.outside)
-            tail = tail_status(least, typical, self.assumed, self.growth)
+            tail = tail_status(least, typical, self.growth)
             if not tail.ok:
                 return tail
         room = max(lo - lattice.first, lattice.last - hi)
@@ -504,7 +505,7 @@ class LocationErrorModel(drawn_interval.DrawnEnds):
 
     @property
     def condition(self) -> str:
-        return "" if self.outside is None else f"assumes tails of index {self.assumed:g} or lighter"
+        return "" if self.outside is None else ALLOWS
 
     def assumption(self, tail: float | None) -> str:
         if self.trimmed:

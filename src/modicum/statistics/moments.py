@@ -36,7 +36,7 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import spec, standardised
+from modicum.statistics import outside, spec, standardised
 from modicum.summaries import base, cells, second_moments
 
 _ONE_IN_TEN = 1.65  # standard deviations that noise exceeds once in ten, upwards or downwards
@@ -294,7 +294,7 @@ def _share_beyond(scale: float, width: int) -> float:
     return min(0.75, 80 * width / scale)
 
 
-CONDITION = "assumes tails of index 3 or lighter"
+CONDITION = outside.ALLOWS
 CHANCE_COUNTED = 0.3
 """Part of the chance of a miss that goes to the numbers of rows and of squares cut off."""
 

@@ -17,7 +17,6 @@ from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection
 from modicum.release import Interval
 from modicum.statistics.tail_index import (
-    USUAL,
     Evidence,
     Floats,
     PowerEvidence,
@@ -350,8 +349,9 @@ FEW = Status(
 )
 APART = Status(
     "wide_noise",
-    "most rows are (nearly) equal, and the others are too few for this budget to find their "
-    "range: the noise follows the range; a larger budget or a narrower `within` helps",
+    "few rows differ from the rest, too few for this budget to find their range: the noise is as "
+    "for the whole range, and an answer whose interval is short enough can be used; a larger "
+    "budget or a narrower `within` helps",
 )
 NO_CENTRE = Status(
     "wide_noise",
@@ -371,24 +371,26 @@ BEYOND = Status(
 )
 HEAVY = Status(
     "heavy_tail",
-    "the tail looks heavy, and its index may be as small as {least:g}: the default interval allows "
-    "for {assumed:g}, but a few records may be further out; quantiles hardly depend on them",
+    "some values lie far beyond the rest, and a few may lie further out than the interval allows "
+    "for; a median hardly depends on them",
 )
 UNTOLD = Status(
     "unseen",
-    "there are too few records for this budget to tell a light tail from one of index {least:g}: "
-    "the default interval allows for {assumed:g}, and may be too short",
+    "at this budget the data cannot show whether a few values lie far beyond the rest: the "
+    "interval allows for some, and not for extreme ones; a median does not depend on them, and a "
+    "larger budget shortens the interval",
 )
 UNCHECKED = Status(
     "unseen",
-    "no released number tells how heavy the tail is: the default interval assumes an index of "
-    "{assumed:g} or more; interval(tail=2) allows for heavier tails",
+    "no released number tells whether a few values lie far beyond the rest: the interval allows "
+    "for some, and interval(tail=2) for more",
 )
 AT_END = Status(
     "clipped",
     "some persons' rows may add up to more than the widest range of sums: leave out `within`, or "
     "choose a wider one",
 )
+ALLOWS = "allows for rare values far beyond the rest"
 UNSEEN = Status(
     "unseen",
     "up to {records:,} records could lie a hundred times further out than all others without "
@@ -450,14 +452,13 @@ class SizedByBounds(InBounds):
         return bounds_in_steps(self.lo, self.hi)
 
 
-def tail_status(least: float | None, typical: float | None, assumed: float, order: float) -> Status:
+def tail_status(least: float | None, typical: float | None, order: float) -> Status:
     """What to say of a tail, given the least and the typical index that explain what was seen."""
     if least is None or typical is None:
-        return UNCHECKED.filled(assumed=assumed)
+        return UNCHECKED
     if least >= surely_enough(order):
         return OK
-    status = HEAVY if typical < surely_enough(order) else UNTOLD
-    return status.filled(least=least, assumed=assumed)
+    return HEAVY if typical < surely_enough(order) else UNTOLD
 
 
 class Clipped(InBounds):
@@ -499,10 +500,8 @@ class Clipped(InBounds):
             return ""
         typical = self.least_index(0.5)
         if typical is None:
-            return f"assumes tails of index {USUAL:g} or lighter, not checked"
-        assumed = self.tail_index(_SEEN)
-        looks = f"; these data look like {index_in_words(typical)}" if typical < USUAL else ""
-        return f"assumes tails of index {assumed:g} or lighter{looks}"
+            return f"{ALLOWS}, unchecked"
+        return ALLOWS
 
     def tail_in_words(self, tail: float) -> str:
         """Say what an interval assumes that allows for clipping, and what was seen of it."""
@@ -522,7 +521,7 @@ class Clipped(InBounds):
         least = self.least_index((1 - _SEEN) / 2)
         light = least is not None and least >= surely_enough(self.order)
         typical = least if light else self.least_index(0.5)  # which a light tail does not need
-        return tail_status(least, typical, assumed_index(least, typical, self.order), self.order)
+        return tail_status(least, typical, self.order)
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -632,9 +631,10 @@ class OneValue(InBounds):
 def tail_in_words(tail: float, seen: str) -> str:
     """Say what an interval assumes that allows for clipping, and what was ``seen`` of it."""
     return (
-        f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
-        f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
-        f"heavier tails it can be too short. {seen}"
+        "Values beyond the clipping bounds are cut before noise is added, so that no single row "
+        f"shows; interval(tail={tail:g}) also allows for what was cut, assuming that such values "
+        f"become rare as fast as a power of index {tail:g} or faster. For heavier tails it can be "
+        f"too short. {seen}"
     )
 
 

@@ -146,7 +146,7 @@ class PooledErrorModel:
         lower, upper = self.inside.ends(0.05)
         if _USELESS * (upper - lower) >= width:
             return FEW
-        return outside.tail_status(self.least, self.typical, self.tail_index(0.95), 1)
+        return outside.tail_status(self.least, self.typical, 1)
 
     def tail_index(self, level: float) -> float:
         """The index of all groups, as far as it can be told: that of one group cannot."""

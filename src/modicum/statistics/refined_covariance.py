@@ -290,7 +290,7 @@ class OfRefined(covariance_error.OfCovariance):
 
     @property
     def condition(self) -> str:
-        return f"{super().condition}, or as heavy as long rows say"
+        return f"{super().condition}, as far as long rows show"
 
     def tail_index(self, level: float) -> float:
         """Return the tail index that intervals assume by default."""

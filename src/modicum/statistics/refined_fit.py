@@ -32,7 +32,7 @@ from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
 from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics import clipped_gradients, error_law, sandwich, tail_index
+from modicum.statistics import clipped_gradients, error_law, outside, sandwich, tail_index
 from modicum.statistics.moments import Moments, OfMoments
 from modicum.statistics.products import (
     Products,
@@ -377,10 +377,9 @@ class RegressionErrorModel(OfMoments):
 
     @property
     def condition(self) -> str:
-        index = self.tail_index(0.95)
-        if index <= 1:
+        if self.tail_index(0.95) <= 1:
             return "nothing: it has no bounds"
-        return f"assumes tails of index {index:.2g} or lighter"
+        return outside.ALLOWS
 
     @property
     def coefficients(self) -> Floats:

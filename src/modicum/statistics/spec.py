@@ -182,11 +182,6 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
         if found and not self.finds_range:
             raise InvalidArgument(f"{where} needs within=(lowest, highest), a range known as tight")
 
-        def ranging(lattice: Lattice, truths: bool) -> Query[R_co]:  # noqa: FBT001
-            apart = truths and self.of_truths is not None and options == self.options[0]
-            row: Row[Chosen, R_co] = self.of_truths if apart else self
-            return row.query(place, lattice, budget, options)
-
         def begin(answer: Callable[..., Steps[Any]], event: Event) -> Steps[Any]:
             def on(lattice: Lattice | None, event: Event) -> Steps[Any]:
                 return answer(place, lattice, event, options)
@@ -220,7 +215,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             self.turn,
             population=options.population,
             begin_of_persons=of_persons,
-            ranging=ranging if found and options.ranged else None,
+            ranging=partial(self._within, place, budget, options) if found else None,
             pooling=self._pooling(self.pooled, begin, place, options, found=found),
             pooling_of_persons=self._pooling(
                 self.pooled_persons and self.pooled_persons(wider),
@@ -230,6 +225,14 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
                 found=found,
             ),
         )
+
+    def _within(
+        self, place: Any, budget: Budget, options: Chosen, lattice: Lattice, *, truths: bool
+    ) -> Query[R_co]:
+        """Build the query within a range that something public states."""
+        apart = truths and self.of_truths is not None and options == self.options[0]
+        row: Row[Chosen, R_co] = self.of_truths if apart else self
+        return row.query(place, lattice, budget, options)
 
     def _pooling(
         self,

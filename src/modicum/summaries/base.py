@@ -489,6 +489,10 @@ class Columns:
     def __str__(self) -> str:
         return "array" if self.names is None else ", ".join(self.names)
 
+    def ranged(self, _statistic: str) -> tuple[str | None, ...]:
+        """Name the columns whose values the range of a statistic is one of."""
+        return self.names or (None,)
+
 
 @dataclass(frozen=True, slots=True)
 class Across:

@@ -36,6 +36,9 @@ class Pair(Columns):
     def __str__(self) -> str:
         return "array" if self.names is None else self.between.join(self.names)
 
+    def ranged(self, statistic: str) -> tuple[str | None, ...]:
+        return (self.names or ())[: statistic == "mean"]  # others' is of numbers made of both
+
 
 @dataclass(frozen=True, slots=True)
 class PairNumber:

@@ -33,6 +33,7 @@ from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources.base import Source
 from modicum.statistics.mean import mean_near
+from modicum.status import USABLE
 
 QUARTILES = ("25 %", "median", "75 %")
 _LABELS = "labels, which are drawn for an (ε, δ)"
@@ -41,6 +42,7 @@ _ADVICE = {
     "few_records": "; a larger budget or fewer columns help",
     "no_values": "; leave out columns of text and dates: `modicum check` says which they are",
 }
+_MISSED = 80  # values per unit of noise that a mean beside quartiles may miss, by measurement
 _SHOWN = 5  # labels of a column on the summary
 # Parts of the budget: a count needs next to nothing, and the quartiles find a range too. The number
 # of rows is in the shares of missing values of all columns, so it has a cube root of them as much.
@@ -367,17 +369,20 @@ class Description(Publishable):
         return Number(share, lower, upper, usable)
 
     def frame(self) -> Any:
-        """Return a table: column, statistic, value, lower, upper (the 95 % interval) and usable.
+        """Return a table: column, statistic, value, lower, upper (95 %), usable and code.
 
         A row for each number; the statistic of a label is its count. It is a table of the library
         that the data came in, as :meth:`Release.frame` of several numbers.
         """
-        rows: list[tuple[Any, ...]] = [(None, "rows", *Number.of(self.rows))]
+        rows: list[tuple[Any, ...]] = [(None, "rows", *Number.of(self.rows), self.rows.code)]
         for column in self.columns:
-            rows += [(column, what, *number) for what, number in self._numbers(column)]
+            for what, number in self._numbers(column):
+                rows.append((column, what, *number, self._code(what, column)))
         for column, counts in self.labels.items():
-            rows += [(column, str(key), *Number.of(each)) for key, each in counts.items()]
-        names = ("column", "statistic", "value", "lower", "upper", "usable")
+            rows += [
+                (column, str(key), *Number.of(each), each.code) for key, each in counts.items()
+            ]
+        names = ("column", "statistic", "value", "lower", "upper", "usable", "code")
         columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
         return native_table(columns, self.rows.engine)
 
@@ -503,6 +508,12 @@ class Description(Publishable):
             for name, number in zip(QUARTILES, numbers, strict=True):
                 yield name, Number(*number, release.usable)
 
+    def _code(self, what: str, column: str) -> str:
+        """The code of a number; a share of missing values has that of the number of values."""
+        of = {"missing": "values", **dict.fromkeys(QUARTILES, "quartiles")}.get(what, what)
+        code: str = self.numbers[f"{of} {column}"].code
+        return code
+
     @property
     def _title(self) -> str:
         return f"description of {Number.of(self.rows).words(margin=True)} rows"
@@ -527,6 +538,23 @@ class Description(Publishable):
             more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
             yield column, ", ".join([*shown, *more]) or "no label was drawn"
 
+    @property
+    def means_apart(self) -> int:
+        """About how many values of a column a mean may miss, if they are far from its quartiles.
+
+        That many per unit of noise go unnoticed where the quartiles say where the values are.
+        """
+        means = [
+            each.event.amount_in(each.event.kind)
+            for name, each in self.numbers.items()
+            if name.startswith("mean ") and f"quartiles {name[5:]}" in self.numbers
+        ]
+        if not means:
+            return 0
+        amount = float(min(means))
+        concentrated = self.cost.concentrated
+        return round(_MISSED / (math.sqrt(2 * amount) if concentrated else amount))
+
     def _left_out(self) -> list[str]:
         """What of a person is in none of the numbers, or not in some."""
         found = [each.left_out for each in self.numbers.values()]
@@ -537,13 +565,18 @@ class Description(Publishable):
         return [f"rows of persons beyond a limit: {', '.join(some)}"] if some else []
 
     def _notes(self) -> Iterator[str]:
-        lost: dict[str, list[str]] = {}
+        said: dict[str, list[str]] = {}
         for name, each in self.numbers.items():
-            if not each.usable:
-                lost.setdefault(each.code, []).append(name)
-        for code, names in lost.items():
-            advice = _ADVICE.get(code, "")
-            yield f"no usable answer ({code}): {', '.join(names)}{advice}"
+            if each.code not in {"ok", "left_out"}:
+                said.setdefault(each.code, []).append(name)
+        for code, names in said.items():
+            what = "to be used with care" if code in USABLE else "no usable answer"
+            yield f"{what} ({code}): {', '.join(names)}{_ADVICE.get(code, '')}"
+        if self.means_apart:
+            yield (
+                f"means are of the values near the quartiles: up to some {self.means_apart:,} far "
+                "from these, as codes such as 999, may be in no mean and no interval of one"
+            )
         apart: dict[str, list[str]] = {}
         for name, why in self.skipped.items():
             apart.setdefault(why, []).append(name)

@@ -430,8 +430,9 @@ class Crosstab(Record):
         return self._said("modicum.crosstab/1", answer, level, tail)
 
     def __str__(self) -> str:
-        ends = (text.note_text(f"  {name:15}", words) for name, words in self._intervals())
-        return "\n".join([*self._heading(), *self._body(), *ends, *self._terms()])
+        ends = [text.note_text(f"  {name:15}", words) for name, words in self._intervals()]
+        numbers = [*self._body(), *ends] if self.usable else []
+        return "\n".join([*self._heading(), *numbers, *self._terms()])
 
     def _heading(self) -> list[str]:
         if len(self.by) == 1:
@@ -496,6 +497,8 @@ class Crosstab(Record):
         terms = self.answers().terms
         hidden = {"interval_condition", "keys_cost"}  # said with the intervals
         said = terms_in_words({name: each for name, each in terms.items() if name not in hidden})
+        if not self.usable:
+            return card(self._heading()[0], facts(said))
         return card(
             self._heading()[0],
             table([*map(str, head)], cells, labels=labels),
