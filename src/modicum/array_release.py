@@ -269,7 +269,7 @@ class ArrayRelease(release.Record):
         True
         """
         check_confidence(level, tail)
-        release.check_sample(self)
+        self.unit.check_sample()
         find = getattr(self.error_model, "population_intervals", None)
         if not self.population or find is None:
             raise errors.InvalidArgument(

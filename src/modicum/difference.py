@@ -18,7 +18,7 @@ from modicum.confidence import Tail, check_confidence
 from modicum.errors import InvalidArgument
 from modicum.publishing import answers, text
 from modicum.publishing.html import card, facts, interval, number
-from modicum.release import Interval, Release, check_sample, law_of
+from modicum.release import Interval, Release, law_of
 
 
 @answers.no_arithmetic("float(difference) is the number")
@@ -134,7 +134,7 @@ class Difference:
                 "several groups: max_groups=1 keeps one group of each"
             )
         for each in self._both:
-            check_sample(each)
+            each.unit.check_sample()
         return self._between(level, tail, population=True)
 
     def _between(self, level: float, tail: Tail, *, population: bool) -> Interval:

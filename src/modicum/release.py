@@ -102,7 +102,6 @@ class Estimate(ABC, Generic[R_co]):
         """Return the record; the circumstances are the other fields of :class:`Record`.
 
         Its status is that of the estimate, or a warning that holds for all data of this kind.
-        ``left_out`` is what of a person is not in it.
         """
         status = judged(self.status, self.error_model, typed=engine != "csv", stated=bool(stated))
         unit: Unit = circumstances["unit"]
@@ -545,7 +544,7 @@ class Release(Record):
         True
         """
         confidence.check_confidence(level, tail)
-        check_sample(self)
+        self.unit.check_sample()
         found: Interval | None = None
         if (law := law_of(self, 1 - level, tail, population=True)) is not None:
             found = law.interval(1 - level)
@@ -649,12 +648,3 @@ def law_of(release: Release, alpha: float, tail: Tail, *, population: bool) -> A
     make = getattr(release.error_model, "error_law", None)
     assumed = confidence.assumed_tail(release.error_model, 1 - alpha, tail)
     return make and make(alpha, assumed, population=population)
-
-
-def check_sample(release: Record) -> None:
-    """Refuse a release whose records are no random sample."""
-    if release.unit.rows > 1 or release.unit.whole:
-        raise errors.InvalidArgument(
-            f"the records of {release.unit} are not independent: a confidence interval is for a "
-            "unit of one row, or of persons whose rows are combined"
-        )

@@ -124,7 +124,6 @@ NO_VALUES = Status(
     "few or no numbers were found: the released count cannot be distinguished from 0; `modicum "
     "check FILE COLUMN` shows the keeper of the file what the column holds",
 )
-_MAYBE_TEXT = "if the column may hold text, `modicum check FILE COLUMN` tells"
 COARSE = Status(
     "coarse_step",
     "the answer is as small as the step {step:g} that values are rounded to; narrow `within`, "
@@ -191,8 +190,6 @@ def judged(status: Status, error_model: Any, *, typed: bool = True, stated: bool
         return NO_VALUES
     if stated and status.code == "range_end":
         return OK
-    if not typed and status.code == "few_records":
-        return replace(status, words=f"{status.words}; {_MAYBE_TEXT}")
     largest = max(getattr(error_model, "in_steps", ()), default=0)
     if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:
         return status

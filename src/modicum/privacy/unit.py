@@ -142,6 +142,20 @@ class Unit:
         whose = f"{' and '.join(parts)} of each person ({self.column})"
         return f"{whose} are neither in the answer nor in its interval"
 
+    def check_sample(self) -> None:
+        """Refuse a unit whose records are no random sample: a person may own several.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless it is of one row, or of persons whose rows are combined.
+        """
+        if self.rows > 1 or self.whole:
+            raise InvalidArgument(
+                f"the records of {self} are not independent: a confidence interval is for a unit "
+                "of one row, or of persons whose rows are combined"
+            )
+
     def per_row(self, event: E) -> E:
         """The event that one record may cost so that the whole unit costs ``event``.
 
