@@ -155,6 +155,23 @@ def test_a_right_answer_of_many_records_is_ok_at_any_step(step, n) -> None:
         assert upper - lower < 8 * step + 20_000 / n
 
 
+@pytest.mark.parametrize("step", [1, 1 / 4])
+@pytest.mark.parametrize("values", [(0, 1), (3, 4), (1, 2, 3, 4, 5)])
+def test_of_few_values_the_ends_are_next_to_the_answer(values, step) -> None:
+    """Records are clipped a step beyond the last value, so that an end fits in between."""
+    x = np.resize(np.array(values, dtype=float), N)
+    for asked in (
+        query.expectile(tau=0.9, within=(-16, 16), step=step, epsilon=1),
+        query.lp_center(p=1.5, within=(-16, 16), step=step, epsilon=1),
+        query.lp_center(p=3, within=(-16, 16), step=step, epsilon=1),
+    ):
+        curator = mo.Curator(x, budget=asked.budget, entropy=SeededEntropy(f"{values} {step}"))
+        release = curator.run(asked)
+        lower, upper = release.interval()
+        assert release.code == "ok"
+        assert upper - lower <= 6 * step
+
+
 def test_far_clusters_are_seen_from_a_centre_in_the_other_one() -> None:
     """Candidates are as close there as the noise of so many records, at a coarse step too."""
     n = 4000

@@ -70,6 +70,7 @@ _TAIL_PARTS, _FROM = (Fraction(1, 8), Fraction(1, 16)), 10_000.0  # of few recor
 _LEAST_VALUE = Fraction(2, 5)  # of the value, if no ends are drawn
 CENTRE_SHARES = tuple(Fraction(k, 100) for k in (1, 2, 5, 10, 20, 35, 50))
 CELL_BITS = 7  # 128 cells an octave of distance from the centre
+_BESIDE = 2  # steps from the last records to where they are clipped: an end fits in on any lattice
 FLAT = 8  # widths around the centre in which the candidates of a bounded score are uniform
 
 
@@ -498,7 +499,9 @@ def _clipped(here: _Planned, bounds: Bounds | None, centre: int) -> inverse_sens
         return inverse_sensitivity.ClipBounds(here.lattice.first, here.lattice.last, None)
     near = inverse_sensitivity.radius_grid(centre, reach_from(here.lattice, centre)).radii[1]
     return inverse_sensitivity.ClipBounds(
-        min(bounds.lo, centre - near), max(bounds.hi, centre + near), bounds.outside
+        min(bounds.lo - _BESIDE, centre - near),
+        max(bounds.hi + _BESIDE, centre + near),
+        bounds.outside,
     )
 
 

@@ -209,7 +209,8 @@ class PointMasses:
         found[size - 1] = counts[size] * parts
         for side in (-1, 1):
             n = counts[size + side * np.arange(1, size)]
-            outer = n * parts if towards == side else np.zeros(size - 1, dtype=np.int64)
+            # A cell of one integer, which is its outer end, hides nothing.
+            outer = np.where((spans == 1) | (towards == side), n * parts, 0)
             for i in () if moved else np.flatnonzero(n).tolist():
                 total = side * (cells.sums[size + side * (i + 1)] - int(n[i]) * cells.centre)
                 wanted = (total - int(n[i]) * int(edges[i])) * parts
