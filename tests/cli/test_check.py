@@ -36,9 +36,10 @@ COLUMNS = {
     "either": ["1/2/2024", "3/4/2024", "", ""],
     "weight": ["1,231 kg", "12 kg", "3,000.5 kg", ""],
     "poids": ["1,5 kg", "12 kg", "", "7,25kg"],
+    "prix": ["1.000 €", "2.500 €", "5 €", ""],
     "units": ["1 kg", "500 g", "", ""],
     "tax": ["1,5%", "7 %", "", ""],
-    "debit": ["(1,231)", "(5)", "7", ""],
+    "debit": ["(1,231.5)", "(5)", "7", ""],
     "sap": ["5-", "1,231.50-", "7", ""],
     "part": ["1½", "½", "", "3/4"],
     "limit": ["<5", "80+", "> 90", "3"],
@@ -70,6 +71,7 @@ EXPECTED = {
     "either": ("dates", ["polars.col('either')"] * 2),
     "weight": ("numbers, written otherwise", ["polars.col('weight')"]),
     "poids": ("numbers, written otherwise", ["polars.col('poids')"]),
+    "prix": ("numbers, written otherwise", ["polars.col('prix')"] * 2),
     "units": ("numbers, written otherwise", []),
     "tax": ("numbers, written otherwise", ["polars.col('tax')"]),
     "debit": ("numbers, written otherwise", ["--thousands , --negative '(5)'"]),
@@ -101,8 +103,9 @@ NUMBERS = {
     "usa": [19722, None, None, 19735],
     "weight": [1231, 12, 3000.5, None],
     "poids": [1.5, 12, 7.25, None],
+    "prix": [1000, 2500, 5, None],
     "tax": [1.5, 7, None, None],
-    "debit": [-1231, -5, 7, None],
+    "debit": [-1231.5, -5, 7, None],
     "sap": [-5, -1231.5, 7, None],
     "indian": [123456, 1234567.5, 5, None],
 }
@@ -146,6 +149,7 @@ def test_what_columns_hold(people, capsys) -> None:
     assert "  reads currency signs and thousands commas (all of these cells):" in out
     assert "  reads dates, year last, month first, as days since 1970 (66.7 % of these" in out
     assert "if the month comes first" in out
+    assert "reads currency signs, if the point groups thousands (all of these cells):" in out
     assert "  no numbers: limits such as <5 or 80+" in out
     assert rows["usual"][2:4] == ["0 %", "75.0 %"]
     assert rows["id"][4:6] == ["1", "4"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from importlib import import_module
 from importlib.util import find_spec
@@ -140,9 +140,9 @@ def _lines(seen: Mapping[str, Counter[str]], column: str, *, typed: bool) -> lis
         if each == "numbers with units" and _several_units(seen[each]):
             continue
         both = [each, *marks]
-        chosen = _chosen(seen, both)
-        line = column + _BARE[each] + _unmarked(chosen)
-        found += _tried(line, both, seen, _meaning(chosen))
+        for chosen, said in _readings(seen, both):
+            line = column + _BARE[each] + _unmarked(chosen)
+            found += _tried(line, both, seen, _meaning(chosen), said)
     if marks and not kinds and typed:
         chosen = _chosen(seen, marks)
         found += _tried(column + _unmarked(chosen), marks, seen, _meaning(chosen))
@@ -152,6 +152,28 @@ def _lines(seen: Mapping[str, Counter[str]], column: str, *, typed: bool) -> lis
     if not found and typed and "numbers" in seen:
         found += _tried(column + _FLOATS, ["numbers"], seen, Numbers().reader())
     return found
+
+
+def _readings(
+    seen: Mapping[str, Counter[str]], kinds: Sequence[str]
+) -> Iterator[tuple[Mapping[str, str], str]]:
+    """How numbers are marked, and both ways if all marks may group thousands or be decimal."""
+    chosen = _chosen(seen, kinds)
+    numbers = [
+        within(text, each) or "" if each in AROUND else text
+        for each in kinds
+        for text in seen[each]
+    ]
+    marked = [each for each in numbers if re.search("[,.]", each)]
+    for mark, other, name in ((".", ",", "point"), (",", ".", "comma")):
+        if marked and all(re.fullmatch(rf"-?\d{{1,3}}[{mark}]\d{{3}}", each) for each in marked):
+            ways = [
+                ({"decimal": mark}, f", if the {name} is decimal"),
+                ({"decimal": other, "thousands": mark}, f", if the {name} groups thousands"),
+            ]
+            yield from ways if mark == "." else reversed(ways)
+            return
+    yield chosen, ""
 
 
 def _several_units(texts: Iterable[str]) -> bool:
