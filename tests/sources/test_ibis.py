@@ -10,12 +10,13 @@ import pytest
 
 import modicum as mo
 from modicum.errors import SourceError, UnsupportedData
-from modicum.exact.entropy import SYSTEM
+from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources.base import open_source
 from modicum.sources.groups import GroupReader
 from modicum.summaries.base import Read
 from modicum.summaries.tails import Tails
+from tests.seen import seen
 from tests.sources.engines import same, values
 
 ibis = pytest.importorskip("ibis", reason="Ibis is not installed: make test-engines")
@@ -72,3 +73,42 @@ def test_a_file_of_sqlite(tmp_path: Path) -> None:
         for each in (table, local)
     )
     assert got == expected
+
+
+ODD = [None, "abc", "", b"\xff\xfe", b"ab", 2**62, 1.5, float("inf"), "2024-13-45", "0000-01-01"]
+
+
+@pytest.mark.parametrize("column", ["i", "x", "s", "d", "m", "b"])
+def test_sqlite_holds_any_value_in_any_column_and_none_ends_the_reading(column, tmp_path) -> None:
+    """A cell that is not of the declared type is missing."""
+
+    def table(name: str, *odd: object) -> ibis.Table:
+        with closing(sqlite3.connect(tmp_path / name)) as database:
+            database.execute(
+                "create table t (i integer, x real, s text, d date, m timestamp, b boolean)"
+            )
+            for k in range(1, 7):
+                day = f"2024-01-0{k}"
+                row = (k, k * 1.5, "ab"[k % 2], day, f"{day} 12:00:00", k % 2)
+                database.execute("insert into t values (?, ?, ?, ?, ?, ?)", row)
+            for value in odd:
+                database.execute(f"insert into t ({column}) values (?)", (value,))
+            database.commit()
+        return ibis.sqlite.connect(tmp_path / name).table("t")
+
+    def ask(data: ibis.Table) -> tuple[object, ...]:
+        curator = mo.Curator(data, budget=mo.pure(1), entropy=SeededEntropy(column))
+        return curator.count(column, epsilon=1), repr(curator.charges)
+
+    def by_person(data: ibis.Table) -> tuple[object, ...]:
+        unit = mo.unit_of(column, max_rows=1)
+        curator = mo.Curator(data, budget=mo.pure(1), unit=unit, entropy=SeededEntropy(column))
+        return curator.mean("x", epsilon=1), repr(curator.charges)
+
+    plain = table("plain.db")
+    for asked in (ask, by_person):
+        known = seen(asked, plain)
+        assert "error" not in known
+        for number, value in enumerate(ODD):
+            other = table(f"{asked.__name__} {number}.db", value)
+            assert known.unlike(seen(asked, other, known.outcomes)) == "", value

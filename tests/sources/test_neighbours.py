@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -73,7 +74,14 @@ def _stata(table: pa.Table, path: str) -> None:
     table.to_pandas().to_stata(path, write_index=False, version=118)
 
 
+def _held(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """A relation whose values DuckDB itself can hold: it reads Arrow's when it is asked."""
+    relation.fetchall()
+    return relation
+
+
 READERS: Mapping[str, engines.Maker] = engines.TABLES | {
+    "duckdb": lambda t, _: _held(engines.relation(t)),
     "files": in_files,
     "dataset of files": lambda t, f: ds.dataset(in_files(t, f)),
     "files of types": lambda t, f: in_files(t, f, narrow=True),
@@ -191,6 +199,14 @@ def declared(table: Any) -> str:
         return str(error)
 
 
+def named_limit(reader: str, name: str, odd: str) -> bool:
+    """Whether text that is not UTF-8 ends an engine's own reading of files, as the limits say."""
+    narrow = name.startswith("dictionary") and "32" not in name
+    datasets = {"dataset of files", "dataset of types", "filtered", "orders of files"}
+    others = {"parquet polars", "parquet duckdb", "scan", "files polars", "files duckdb"}
+    return odd == "not UTF-8" and (reader in others or (narrow and reader in datasets))
+
+
 def unlike(
     reader: str, name: str, odd: str, folder: Path, place: int | None = None
 ) -> tuple[int, list[str]]:
@@ -201,7 +217,7 @@ def unlike(
     pairs, told = 0, []
     found = list(neighbours(reader, name, odd, folder))
     chosen = found if place is None else found[place % len(found) :][:1] if found else []
-    for where, base, other in chosen:
+    for where, base, other in [] if named_limit(reader, name, odd) else chosen:
         for question in questions(KINDS[name]):
             first, second = (base, other) if pairs % 2 else (other, base)
             one = shown(KINDS[name], question, first)
@@ -212,6 +228,11 @@ def unlike(
     return pairs, told
 
 
+REFUSED = {
+    ("dataset of types", "int64"),
+    ("filtered", "float64"),
+    ("pyarrow", "decimal128(5, 39)"),
+}
 QUICK = (
     ("pyarrow", "dictionary of uint8", "null", 0),
     ("to_arrow of polars", "dictionary of uint32", "null", 1),
@@ -231,9 +252,13 @@ QUICK = (
 
 @pytest.mark.parametrize(("reader", "name", "odd", "place"), QUICK)
 def test_a_row_shows_in_nothing_but_the_draws(reader, name, odd, place, tmp_path) -> None:
+    (tmp_path / "plain").mkdir()
     pairs, told = unlike(reader, name, odd, tmp_path, place)
     assert pairs
     assert told == []
+    found = next(neighbours(reader, name, "null", tmp_path / "plain"))[1]
+    answered = [q for q in questions(KINDS[name]) if "error" not in shown(KINDS[name], q, found)]
+    assert bool(answered) == ((reader, name) not in REFUSED), "nothing is answered at all"
 
 
 @pytest.mark.slow
