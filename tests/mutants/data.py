@@ -314,8 +314,8 @@ FAULTS = (
         "subsample-by-position",
         "The rows of a subsample are the first ones.",
         f"{_SUBSAMPLE}:distinct_positions",
-        "    chosen = np.empty(0, dtype=np.int64)\n",
-        "    return np.arange(count)\n    chosen = np.empty(0, dtype=np.int64)\n",
+        "    while len(chosen) < count:\n",
+        "    return np.arange(count)\n    while len(chosen) < count:\n",
         "summaries/test_records.py",
     ),
     # Tables.

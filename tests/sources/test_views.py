@@ -17,7 +17,7 @@ from modicum.sources import expressions
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
 from modicum.sources.view import View
-from modicum.sources.viewed import view_of
+from modicum.sources.viewed import _distinct, view_of
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from tests.sources.engines import TABLES
@@ -332,3 +332,18 @@ def test_rows_of_a_made_column_are_fetched_by_their_places() -> None:
     assert np.isnan(chunk["m"]).any()
     assert made.fetchable("t") is None  # of text
     assert view_of(source, View("a > 0"), Unit()).fetchable("a") is None
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 7])
+@pytest.mark.parametrize("width", [1, 2, 30, 5000, 2**40])
+def test_joined_codes_are_told_apart_as_by_numpy(columns: int, width: int) -> None:
+    rng = np.random.default_rng(columns)
+    for rows in (0, 1, 2, 3000):
+        codes = rng.integers(-1, width, (columns, rows))
+        codes[:, rows // 2 :] = codes[:, : rows - rows // 2]  # some of them twice
+        distinct, places = _distinct(codes)
+        expected, inverse = np.unique(codes, axis=1, return_inverse=True)
+        assert np.array_equal(distinct, expected)
+        assert np.array_equal(places, inverse.ravel())
+    missing = np.full((columns, 5), -1)
+    assert _distinct(missing)[0].tolist() == [[-1]] * columns

@@ -89,7 +89,10 @@ def test_sets_of_positions_are_equally_likely(size: int, count: int) -> None:
     assert p_value([numbers[each] for each in drawn], mechanism) > ACCEPT
 
 
-@pytest.mark.parametrize(("size", "count"), [(10**12, 50_000), (70_000, 40_000), (1, 1), (0, 0)])
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [(10**12, 50_000), (2**32 + 1, 9000), (2**32, 9000), (70_000, 40_000), (2, 1), (1, 1), (0, 0)],
+)
 def test_positions_are_distinct_and_increase(size: int, count: int) -> None:
     positions = distinct_positions(size, count, SeededEntropy(0))
     assert len(positions) == count
@@ -99,7 +102,7 @@ def test_positions_are_distinct_and_increase(size: int, count: int) -> None:
         assert 0 <= positions[0] <= positions[-1] < size
 
 
-@pytest.mark.parametrize("coins", [0, 8])
+@pytest.mark.parametrize("coins", [0, 8])  # rows that may be given them
 @pytest.mark.parametrize("kind", ["held", "fetched", "passing"])
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.usefixtures("early_levels")
@@ -107,7 +110,7 @@ def test_positions_are_distinct_and_increase(size: int, count: int) -> None:
 def test_every_set_of_rows_has_its_probability(
     kind: str, k: int, coins: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(subsample, "_COINS", coins)
+    monkeypatch.setattr(subsample, "_COINED", dict.fromkeys((1, 2), coins))
     entropy = SeededEntropy(f"{kind} {k} {coins}")
     values = [0.0, 1.0, 2.0, NAN, 3.0, 4.0]
     draws = []

@@ -26,8 +26,10 @@ from modicum.summaries.synthetic import SyntheticTable
 FEW = 14
 """2^14 to 2^15 records are kept on average, or all."""
 
-_COINS = 6  # largest k for which a row may be given k coins
-_SHORT = 1 << 20  # longest range of rows that may be given coins
+# Longest ranges of rows that may be given k coins each, for k = 1 to 6: a coin costs as much as 8
+# bits, and a position as much as 32 and its place in a sorted list.
+_COINED = dict.fromkeys((1, 2, 3), 1 << 20) | dict.fromkeys((4, 5, 6), 1 << 13)
+_SHORT = 1 << 32  # positions of ranges up to it are drawn in half a word each
 
 
 def kept_level(records: int) -> int:
@@ -46,18 +48,31 @@ def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
 
     As many positions as are missing are drawn, until none is missing: relabelling the positions
     relabels the outcome, so no set is preferred. For more than half of the positions, those left
-    out are drawn instead.
+    out are drawn instead. A word of 64 bits has two positions of up to 32; those that are not below
+    ``size`` are drawn again, whatever was drawn besides.
     """
     if 2 * count > size:
         kept = np.ones(size, dtype=bool)
         kept[distinct_positions(size, size - count, entropy)] = False
         return kept.nonzero()[0]
-    chosen = np.empty(0, dtype=np.int64)
+    chosen = np.empty(0, dtype=np.uint32 if size <= _SHORT else np.uint64)
     while len(chosen) < count:
-        drawn = entropy.below_many(size, count - len(chosen)).astype(np.int64)
+        drawn = _positions(size, count - len(chosen), entropy)
         chosen = np.sort(np.concatenate([chosen, drawn]))
-        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
-    return chosen
+        new = np.ones(len(chosen), dtype=bool)
+        np.not_equal(chosen[1:], chosen[:-1], out=new[1:])
+        chosen = chosen[new]
+    return chosen.astype(np.int64)
+
+
+def _positions(size: int, most: int, entropy: Entropy) -> NDArray[Any]:
+    """Draw independent positions below ``size``, at most so many and hardly fewer."""
+    if size > _SHORT:
+        return entropy.below_many(size, most)
+    unused = 32 - (size - 1).bit_length()
+    some = (most << (32 - unused)) // size + (most >> 6) + 8
+    drawn = entropy.words(-(-some // 2)).view(np.uint32) >> np.uint32(unused)
+    return drawn[drawn <= size - 1][:most]
 
 
 def members(size: int, k: int, entropy: Entropy) -> Integers:
@@ -68,7 +83,7 @@ def members(size: int, k: int, entropy: Entropy) -> Integers:
     """
     if k == 0:
         return np.arange(size)
-    if k <= _COINS and size <= _SHORT:
+    if size <= _COINED.get(k, 0):
         coins = entropy.words(-(-size // 8)).view(np.uint8)[:size]
         positions: Integers = ((coins & ((1 << k) - 1)) == 0).nonzero()[0]
         return positions
