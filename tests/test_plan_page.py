@@ -16,7 +16,6 @@ import pytest
 import modicum as mo
 from modicum import plan
 from modicum.cli import main
-from modicum.cli.statistics import STATISTICS
 from modicum.plan import grid as grids
 from modicum.plan.asked import AMOUNT
 from modicum.plan.grid import Grid, Point, grid_of
@@ -24,6 +23,7 @@ from modicum.plan.page import PlanPage
 from modicum.plan.summary import Plan
 from modicum.privacy.budget import approx
 from modicum.statistics.contents import PLANNED
+from modicum.statistics.registry import STATISTICS
 from tests.statistics.test_location import OwnMedian
 
 WIDE = {"within": (-1e9, 1e9)}

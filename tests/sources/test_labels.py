@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 import modicum
 from modicum.errors import CopyRefused, InvalidArgument, MissingColumn, SourceError, UnsupportedData
+from modicum.sources.arrow import arrow_labels
 from modicum.sources.base import open_source
-from modicum.sources.labels import Dictionary, Encoded, Label, texts
+from modicum.sources.labels import Dictionary, Encoded, Label, coded, texts
+from modicum.sources.polars import labels_of as polars_labels
 from modicum.sources.types import label_kind
 from tests.sources.engines import RANDOM_ACCESS, TABLES, relation, without
 
@@ -368,3 +370,70 @@ def test_whole_numbers_have_the_codes_of_a_plain_dictionary(chunks, masked) -> N
         assert len(labels) == len(codes)
     assert labels.keys() == [int(each) if isinstance(each, float) else each for each in codes]
     assert all(labels.find(each) == code for each, code in codes.items())
+
+
+PIECES = {
+    "polars": lambda a, n: [polars_labels(pl.Series(a)[i : i + n]) for i in range(0, len(a), n)],
+    "categorical": lambda a, n: [
+        polars_labels(pl.Series(a, dtype=pl.Categorical)[i : i + n]) for i in range(0, len(a), n)
+    ],
+    "arrow": lambda a, n: [arrow_labels(pa.array(a[i : i + n])) for i in range(0, len(a), n)],
+    "views": lambda a, n: [
+        arrow_labels(pa.array(a[i : i + n], pa.string_view())) for i in range(0, len(a), n)
+    ],
+    "dictionary": lambda a, n: [
+        arrow_labels(pa.array(a[i : i + n]).dictionary_encode()) for i in range(0, len(a), n)
+    ],
+    "list": lambda a, n: [a[i : i + n] for i in range(0, len(a), n)],
+}
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 5000])
+@pytest.mark.parametrize("engine", PIECES)
+@pytest.mark.parametrize("words", [3, 500, 10**6])
+def test_text_is_coded_alike_by_engines_and_one_by_one(engine: str, size: int, words: int) -> None:
+    """Equal text has equal codes, in the order of its first appearance, however it comes."""
+    rng = np.random.default_rng(words + size)
+    texts = [f"p{i}" for i in rng.integers(0, words, 300)]
+    column = ["", None, "é", "e\u0301", *texts, "nan", "NaN", None, *texts[::3], " ", "P1", "p1"]
+    codes: dict[str | None, int] = {None: -1}
+    expected = [codes.setdefault(each, len(codes) - 1) for each in column]
+    labels = Dictionary()
+    found = [coded(each, labels).tolist() for each in PIECES[engine](column, size)]
+    assert [code for some in found for code in some] == expected
+    assert labels.keys() == [each for each in codes if each is not None]
+    assert labels.codes(["p1", None, "never"]).tolist() == [codes["p1"], -1, len(codes) - 1]
+
+
+def test_bytes_that_are_no_text_are_what_they_are_in_a_csv_file() -> None:
+    """Two that are read as one text are one label."""
+    data = pa.array([b"a\xff", b"a", b"a\xfe", None, b"a\xff"], pa.binary())
+    text = pa.Array.from_buffers(pa.string(), len(data), data.buffers(), data.null_count)
+    labels = Dictionary()
+    assert coded(arrow_labels(text), labels).tolist() == [0, 1, 0, -1, 0]
+    assert coded(arrow_labels(text.slice(2)), labels).tolist() == [0, -1, 0]
+    assert labels.keys() == ["a\ufffd", "a"]
+
+
+@pytest.mark.parametrize("kind", ["str", "object", "category", "Int64", "string[pyarrow]"])
+def test_codes_of_rows_in_memory_are_kept(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In blocks of their own, and where there are too many, in none."""
+    values = pd.Series([3, 1, None, 3, 2, 2, None, 5] * 40).astype("Int64")
+    if kind != "Int64":
+        values = values.astype("string").astype(object).where(values.notna(), None).astype(kind)
+    frame = pd.DataFrame({"g": values, "x": np.arange(320.0)})
+    found = {}
+    for block, kept in ((1 << 18, 1 << 24), (7, 1 << 24), (7, 0)):
+        monkeypatch.setattr("modicum.sources.labels._BLOCK", block)
+        monkeypatch.setattr("modicum.sources.labels._KEPT", kept)
+        monkeypatch.setattr("modicum.sources.base.CHUNK", 50)
+        source, labels = open_source(frame), Dictionary()
+        for _ in range(2):
+            parts = [*source.chunks(["x"], {"g": labels})]
+            rows = np.concatenate([part["x"] for part in parts]).astype(int)
+            codes = np.concatenate([part[Label("g")] for part in parts])
+            keys = np.array([*map(str, labels.keys()), "missing"])[codes]
+            found[block, kept] = keys[np.argsort(rows)].tolist()
+            assert codes.dtype == np.int64
+    expected = ["missing" if each is pd.NA else str(each) for each in frame["g"].astype("string")]
+    assert all(each == expected for each in found.values())

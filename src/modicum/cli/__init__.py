@@ -9,14 +9,15 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
 
-from modicum.cli import check, completion, describe, ledger, report, run, statistics, tables
 from modicum.cli.options import Output, Parser, actions_of
-from modicum.cli.tasks import by_task, words_of
+from modicum.cli.tasks import TASKS, by_task
 from modicum.cli.wording import on_the_command_line
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.privacy.ledger.store import without_passwords
+from modicum.statistics.contents import PLANNED
 from modicum.version import VERSION
 
 _DESCRIPTION = """\
@@ -28,10 +29,20 @@ however wide, can be given; without one it is found privately. Files: .csv and .
 - is standard input.
 """
 
-_PLAN = """\
-Predict the error of a release, or find the cost or the size that an error needs.
-No data are read and nothing is spent: give your guess of the spread and the shape.
-"""
+# The module of each verb that is not of a statistic, and of the others.
+_STATISTICS = "statistics"
+_HOMES: Mapping[str, str] = {
+    "describe": "describe",
+    "value-counts": "tables",
+    "n-distinct": "tables",
+    "crosstab": "tables",
+    "check": "check",
+    "plan": "plan",
+    "run": "run",
+    "report": "report",
+    "ledger": "ledger",
+    "completion": "completion",
+}
 
 _EXAMPLES = """\
 modicum VERB --help tells the options of a verb.
@@ -76,7 +87,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="modicum")
     arguments = argparse.Namespace()
     try:
-        arguments = _parser().parse_args(_words(given))
+        words = _words(given)
+        arguments = _parser(*_verb_of(words)).parse_args(words)
         arguments.given = given
         output: Output = arguments.answer(arguments)
         print(output.text, flush=True)
@@ -131,15 +143,23 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def _line(message: str) -> str:
-    return without_passwords(" ".join(message.split()))
+    line: str = import_module("modicum.privacy.ledger.store").without_passwords(
+        " ".join(message.split())
+    )
+    return line
 
 
-@functools.cache
-def _parser() -> Parser:
-    return _made()
+def _verb_of(words: Sequence[str]) -> Sequence[str]:
+    """The verb that is asked for, and of ``plan`` the statistic, if there are such."""
+    known = {verb for verbs in TASKS.values() for verb in verbs}
+    if words[0] != "plan":
+        return words[:1] if words[0] in known else ()
+    planned = words[1] in known and words[1].replace("-", "_") in PLANNED
+    return words[:2] if planned else words[:1]
 
 
-def _made() -> Parser:
+def made_parser(*verb: str) -> Parser:
+    """Make the parser of a verb, or of all: what others need is not even imported."""
     parser = Parser(
         prog="modicum",
         description=_DESCRIPTION,
@@ -148,27 +168,22 @@ def _made() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
-    verbs = parser.add_subparsers(
+    verbs: Any = parser.add_subparsers(
         metavar="VERB", required=True, help=argparse.SUPPRESS, prog=parser.prog
     )
-    statistics.add_verbs(verbs)
-    describe.add_to(verbs)
-    tables.add_to(verbs)
-    check.add_to(verbs)
-    plan = verbs.add_parser(
-        "plan",
-        help=words_of("plan"),
-        description=_PLAN,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    statistics.add_plans(
-        plan.add_subparsers(title="statistics", metavar="STATISTIC", required=True)
-    )
-    run.add_to(verbs)
-    report.add_to(verbs)
-    ledger.add_to(verbs)
-    completion.add_to(verbs, _made)
+    homes = [_HOMES.get(verb[0], _STATISTICS)] if verb else [_STATISTICS, *_HOMES.values()]
+    for home in dict.fromkeys(homes):
+        add_to = import_module(f"modicum.cli.{home}").add_to
+        if home == _STATISTICS:
+            add_to(verbs, verb[:1])
+        elif home == "plan":
+            add_to(verbs, verb[1:])
+        else:
+            add_to(verbs)
     return parser
+
+
+_parser = functools.cache(made_parser)
 
 
 def _words(argv: Sequence[str]) -> list[str]:

@@ -8,19 +8,22 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from modicum.confidence import Tail
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
-from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, unit_of
 from modicum.sources import copied, files
 from modicum.sources.base import Source
-from modicum.sources.view import View
 from modicum.statistics.spec import LEAST_LEVEL
+
+if TYPE_CHECKING:
+    from modicum.privacy.ledger.book import Ledger
+    from modicum.sources.view import View
 
 T = TypeVar("T")
 LEDGER = "MODICUM_LEDGER"
@@ -214,8 +217,11 @@ def add_views(parser: argparse.ArgumentParser) -> None:
 
 def chosen_views(arguments: argparse.Namespace) -> list[View]:
     """Read --with, one after the other, then --where."""
-    views = [View(None, (each,)) for each in arguments.made]
-    return views if arguments.where is None else [*views, View(arguments.where)]
+    if not arguments.made and arguments.where is None:
+        return []
+    view: type[View] = import_module("modicum.sources.view").View
+    views = [view(None, (each,)) for each in arguments.made]
+    return views if arguments.where is None else [*views, view(arguments.where)]
 
 
 def viewed(curator: Curator, arguments: argparse.Namespace) -> Curator:
@@ -287,7 +293,8 @@ def add_account(parser: argparse.ArgumentParser) -> None:
 
 def chosen_ledger(arguments: argparse.Namespace) -> Ledger:
     """Open the ledger that was named."""
-    return Ledger(chosen_url(arguments))
+    ledger: Ledger = import_module("modicum.privacy.ledger.book").Ledger(chosen_url(arguments))
+    return ledger
 
 
 def chosen_url(arguments: argparse.Namespace) -> str:

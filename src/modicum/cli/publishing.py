@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modicum.cli.options import Output, number
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.publishing import answers, files
-from modicum.publishing.report import Report
-from modicum.publishing.table import Publishing
+
+if TYPE_CHECKING:
+    from modicum.publishing.table import Publishing
 
 _FORM = ("digits", "base", "suppress", "unreliable", "title", "citation", "rights")
 _FLAGS = ("overwrite", "of_population")
@@ -100,7 +102,8 @@ class PublishedFiles(NamedTuple):
 
     def _write_page(self, record: answers.Publishable) -> None:
         if self.page is not None and self.publishing is not None:
-            report = Report.of(self.publishing, self.author)
+            made = import_module("modicum.publishing.report").Report
+            report = made.of(self.publishing, self.author)
             report.to_file(record, self.page, overwrite=self.overwrite)
 
 
@@ -130,7 +133,8 @@ def chosen_publication(arguments: argparse.Namespace) -> PublishedFiles:
 
 def chosen_form(arguments: argparse.Namespace) -> Publishing:
     """Read the options of a table and of a page."""
-    return Publishing.of(
+    made = import_module("modicum.publishing.table").Publishing
+    publishing: Publishing = made.of(
         digits=_digits(arguments.digits),
         base=arguments.base,
         suppress=_rules(arguments.suppress, "suppress"),
@@ -142,6 +146,7 @@ def chosen_form(arguments: argparse.Namespace) -> Publishing:
         citation=arguments.citation,
         rights=arguments.rights,
     )
+    return publishing
 
 
 def refuse_publication(arguments: argparse.Namespace, why: str) -> None:

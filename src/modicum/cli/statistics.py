@@ -1,4 +1,4 @@
-"""The verbs of statistics and of their plans, from the signatures of the functions they call.
+"""The verbs of statistics, from the signatures of the functions they call.
 
 A parameter is written as the option of its name, in the way that :data:`_KINDS` gives for its type.
 The declaration of the statistic holds what a signature cannot express.
@@ -8,35 +8,35 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import reduce
 from importlib import import_module
 from inspect import Parameter
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from modicum.array_release import ArrayRelease
 from modicum.cli import bulk, options, publishing, tasks
 from modicum.confidence import assumed_tail
 from modicum.errors import InvalidArgument
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease, under
-from modicum.plan.shapes import ShapeName
-from modicum.plan.statistics import find_words, plan_of
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
-from modicum.publishing.files import checked_target
-from modicum.release import Release
+from modicum.release import Record, Release
 from modicum.runtime.query import Query
-from modicum.sources import base, viewed
+from modicum.sources import base
 from modicum.sources.types import label_kind
-from modicum.statistics.registry import STATISTICS
-from modicum.statistics.spec import Declaration, Planned, Row
+from modicum.statistics.contents import CHAPTERS
+from modicum.statistics.spec import Declaration, Row, find_statistic
+
+if TYPE_CHECKING:
+    from modicum.array_release import ArrayRelease
+    from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+
+    AnyRelease = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease
 
 Parameters = Mapping[str, Parameter]
-AnyRelease = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease
 
 
 _USUAL = (0.95, "auto")  # the level and the tail of the interval that a release shows by itself
@@ -76,22 +76,17 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
 _EVERYWHERE = ("column", "columns", "epsilon", "rho", "budget", "unit", "n", "error")
 
 
-def add_verbs(verbs: Any) -> None:
-    """Add a verb for each statistic."""
-    for statistic in _listed():
+def add_to(verbs: Any, only: Collection[str] = ()) -> None:
+    """Add a verb for each statistic, or for some alone."""
+    for statistic in listed(only):
         _add_verb(verbs, statistic)
 
 
-def add_plans(statistics: Any) -> None:
-    """Add each statistic to ``modicum plan``."""
-    for statistic in _listed():
-        if statistic.plan is not None:
-            _add_plan(statistics, statistic, statistic.plan)
-
-
-def _listed() -> list[Declaration]:
-    """Statistics with a verb, those of one column first."""
-    return sorted((each for each in STATISTICS if each.command), key=_place)
+def listed(only: Collection[str] = ()) -> list[Declaration]:
+    """Statistics with a verb, those of one column first; or those of some verbs alone."""
+    names = [verb.replace("-", "_") for verb in only] or CHAPTERS
+    found = map(find_statistic, names)
+    return sorted((each for each in found if each.command), key=_place)
 
 
 def _place(statistic: Declaration) -> tuple[bool, int, str]:
@@ -100,7 +95,8 @@ def _place(statistic: Declaration) -> tuple[bool, int, str]:
     return statistic.rows[0].of_rows, first, name
 
 
-def _command(statistic: Declaration) -> str:
+def command_of(statistic: Declaration) -> str:
+    """Return the word for a statistic."""
     return statistic.name.replace("_", "-")
 
 
@@ -116,7 +112,7 @@ def _in_words(statistic: Declaration) -> str:
 def _add_verb(verbs: Any, statistic: Declaration) -> None:
     question, words = statistic.question, _in_words(statistic)
     signature = inspect.signature(question)
-    column, parameters = next(iter(signature.parameters)), _options_of(signature)
+    column, parameters = next(iter(signature.parameters)), options_of(signature)
     several = column == "columns"
     of = "several columns together, named A B or A,B" if several else "a column"
     of = "the sums of two columns" if "denominator" in signature.parameters else of
@@ -127,16 +123,16 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
             " A column of text may be counted too; in a CSV file every cell that is not empty "
             "counts, NA as well."
         )
-    purpose = tasks.words_of(_command(statistic))
+    purpose = tasks.words_of(command_of(statistic))
     parser: argparse.ArgumentParser = verbs.add_parser(
-        _command(statistic),
+        command_of(statistic),
         help=purpose,
         description=f"Release the {words} of {of}: {purpose}. Missing values are dropped.{about}",
-        epilog=f"example: modicum {_command(statistic)} {statistic.command}",
+        epilog=f"example: modicum {command_of(statistic)} {statistic.command}",
     )
     options.add_data(parser, column={"count": "?"}.get(statistic.name, "+" if several else None))
     options.add_views(parser)
-    _add_options(parser, statistic, parameters)
+    add_options(parser, statistic, parameters)
     if column == "column":
         options.add_groups(parser)
     if statistic.name == "count":
@@ -147,7 +143,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
 
     def asked(arguments: argparse.Namespace, cost: Budget) -> Query[Any]:
         of = options.columns_of(arguments.column) if several else arguments.column
-        query: Query[Any] = question(of, budget=cost, **_chosen(arguments, parameters))
+        query: Query[Any] = question(of, budget=cost, **chosen(arguments, parameters))
         return query
 
     def answer(arguments: argparse.Namespace) -> options.Output:
@@ -167,70 +163,13 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
         parser.set_defaults(several=True)
 
 
-def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None:
-    make, words = plan_of(statistic.name), planned.noun
-    signature = inspect.signature(make)
-    size, parameters = signature.parameters["n"], _options_of(signature)
-    find = find_words(size, ("--n", "--error"))
-    parser: argparse.ArgumentParser = statistics.add_parser(
-        _command(statistic),
-        help=f"plan {words}",
-        description=f"Plan {words}. {find}",
-        epilog=f"example: modicum plan {_command(statistic)} {planned.command}",
-    )
-    _add(parser, "n", size, type=options.number, help="number of rows")
-    parser.add_argument("--error", type=options.number, help="wanted mean absolute error")
-    options.add_cost(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument(
-        "--report",
-        metavar="FILE.html",
-        help="also write a page with the error at other costs and numbers of rows, with sliders",
-    )
-    parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
-    parser.add_argument("--title", help="of the page, in place of what is planned")
-    _add_options(parser, statistic, parameters)
-    if "level" in parameters:
-        options.add_level(parser, drawn=True)
-    _add_guess(parser, parameters)
-    if "rows_each" in parameters:
-        _add(
-            parser,
-            "rows_each",
-            parameters["rows_each"],
-            type=options.number,
-            metavar="M",
-            help="rows a person has on average, if all of them count (--unit-column alone)",
-        )
-
-    def answer(arguments: argparse.Namespace) -> options.Output:
-        page, title, replaced = arguments.report, arguments.title, arguments.overwrite
-        if page is not None:
-            checked_target(page, overwrite=replaced)
-        elif title is not None or replaced:
-            option = "--overwrite" if replaced else "--title"
-            raise InvalidArgument(f"{option} needs --report FILE.html")
-        found = make(
-            n=arguments.n,
-            error=arguments.error,
-            budget=options.chosen_cost(arguments),
-            unit=options.chosen_unit(arguments),
-            **_chosen(arguments, parameters),
-        )
-        if page is not None:
-            found.report(page, title=title, overwrite=replaced)
-        return options.Output(found.to_json() if arguments.json else str(found))
-
-    parser.set_defaults(answer=answer)
-
-
-def _options_of(signature: inspect.Signature) -> Parameters:
+def options_of(signature: inspect.Signature) -> Parameters:
     """Parameters that are options, other than those of every statistic."""
     found = signature.parameters.items()
     return {name: each for name, each in found if name not in _EVERYWHERE}
 
 
-def _add_options(
+def add_options(
     parser: argparse.ArgumentParser, statistic: Declaration, parameters: Parameters
 ) -> None:
     """Add the range first, then what only some statistics have."""
@@ -242,16 +181,16 @@ def _add_options(
     for name, parameter in parameters.items():
         if name == "method":
             text = "; ".join(map(_described, rows))
-            _add(parser, name, parameter, choices=[row.method for row in rows], help=text)
+            add(parser, name, parameter, choices=[row.method for row in rows], help=text)
         elif name in statistic.options:
             if parameter.annotation == "bool":
-                _add(parser, name, parameter, action="store_true", help=statistic.options[name])
+                add(parser, name, parameter, action="store_true", help=statistic.options[name])
                 continue
             kind = _kind(parameter)
             choices = None if kind else _choices(rows[0], name)
             metavar, read, _ = kind or _Kind()
             text = statistic.options[name]
-            _add(parser, name, parameter, metavar=metavar, type=read, choices=choices, help=text)
+            add(parser, name, parameter, metavar=metavar, type=read, choices=choices, help=text)
 
 
 def _choices(row: Row[Any, Any], name: str) -> list[Any]:
@@ -268,9 +207,7 @@ def _kind(parameter: Parameter) -> _Kind | None:
     return _KINDS.get(str(parameter.annotation).removesuffix(" | None"))
 
 
-def _add(
-    parser: argparse._ActionsContainer, name: str, parameter: Parameter, **chosen: Any
-) -> None:
+def add(parser: argparse._ActionsContainer, name: str, parameter: Parameter, **chosen: Any) -> None:
     """Add a parameter with the default of its signature; without a default it is required."""
     default = parameter.default
     # A column that is explained has no place of its own on the command line.
@@ -285,25 +222,8 @@ def _add(
     )
 
 
-def _add_guess(parser: argparse.ArgumentParser, parameters: Parameters) -> None:
-    if "sd" not in parameters:
-        return
-    group = parser.add_argument_group("guess of the data (public knowledge, not the data)")
-    if "correlation" in parameters:
-        sd = {"metavar": "S,S,...", "help": "standard deviation of each column"}
-        mean = "mean of every column (default 0)"
-        several = "of any two columns (default 0)"
-        _add(group, "sd", parameters["sd"], **sd)
-        _add(group, "mean", parameters["mean"], type=options.number, help=mean)
-        _add(group, "correlation", parameters["correlation"], type=options.number, help=several)
-    else:
-        mean = "mean (default: usual for the shape)"
-        _add(group, "sd", parameters["sd"], type=options.number, help="standard deviation")
-        _add(group, "mean", parameters["mean"], type=options.number, help=mean)
-        _add(group, "shape", parameters["shape"], choices=get_args(ShapeName))
-
-
-def _chosen(arguments: argparse.Namespace, parameters: Parameters) -> dict[str, Any]:
+def chosen(arguments: argparse.Namespace, parameters: Parameters) -> dict[str, Any]:
+    """Return the arguments that options stand for."""
     found = {}
     for name, parameter in parameters.items():
         value: Any = options.drawn_level(arguments) if name == "level" else getattr(arguments, name)
@@ -346,6 +266,7 @@ def _released(
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
     groups: GroupedRelease = curator.group_by(*arguments.by, **chosen).run(query)
+    under = import_module("modicum.grouped_release").under
     return groups if counted else under(groups, account)
 
 
@@ -354,7 +275,7 @@ def keys_as_declared(
 ) -> list[list[Hashable]]:
     """Read the keys of each column of --by as the column's declared type has them."""
     views = options.chosen_views(arguments)
-    seen = reduce(lambda table, view: viewed.view_of(table, view, unit), views, source)
+    seen = reduce(lambda table, view: base.open_view(table, view, unit), views, source)
     for by in arguments.by:
         seen.check_label(by)
     read = [_KEYS.get(label_kind(seen.label_type(by)) or "text", str) for by in arguments.by]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import SourceError, UnsupportedData
 from modicum.sources import arrays, base
-from modicum.sources.labels import Encoded, LabelValues, Text, text_of_bytes
+from modicum.sources.labels import Encoded, LabelValues, Text, arrow_items, text_of_bytes
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
@@ -65,7 +65,7 @@ def _text_labels(array: Any) -> LabelValues:
         return _texts_of(array, text_of_bytes)
     if str(array.type) == "string_view":
         array = array.cast(pa.large_string())
-    return Text(lambda: _encoded(array), lambda texts: _among(array, texts))
+    return Text(lambda: _encoded(array), lambda texts: _among(array, texts), lambda: array)
 
 
 def _texts_of(array: Any, text: Callable[[bytes], str]) -> Encoded:
@@ -88,7 +88,7 @@ def _identifier(data: bytes) -> str:
 
 def _encoded(array: Any) -> Encoded:
     encoded = array.dictionary_encode()
-    return Encoded(_places(encoded.indices), _items(encoded.dictionary))
+    return Encoded(_places(encoded.indices), arrow_items(encoded.dictionary))
 
 
 def _places(indices: Any) -> NDArray[Any]:
@@ -107,16 +107,6 @@ def _among(array: Any, texts: Sequence[str]) -> NDArray[np.int8]:
     if array.null_count:
         found[array.is_null().to_numpy(zero_copy_only=False)] = -1
     return found
-
-
-def _items(array: Any) -> Sequence[Hashable]:
-    """Return texts or decimals; bytes that are not UTF-8 become U+FFFD, as in a CSV file."""
-    try:
-        items: list[Hashable] = array.to_pylist()
-    except UnicodeDecodeError:
-        data = array.cast(import_module("pyarrow").large_binary()).to_pylist()
-        items = [None if each is None else str(each, "utf-8", "replace") for each in data]
-    return items
 
 
 def arrow_batches(

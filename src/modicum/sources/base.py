@@ -12,7 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from modicum import errors
 from modicum.plural import number_of
 from modicum.sources import spans
-from modicum.sources.labels import Coder, Label, LabelValues, Presence, coded
+from modicum.sources.labels import Coder, Dictionary, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, field_of, is_null, label_kind, value_type
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
@@ -399,16 +399,24 @@ class MemorySource(Source):
         self, columns: Sequence[str | None], labels: Mapping[Label, Coder]
     ) -> Iterator[Chunk]:
         opened = {each: self._open(each) for each in columns}
-        coded = {label: (self._column(label.name), coder) for label, coder in labels.items()}
+        coded = {label: self._codes(label.name, coder) for label, coder in labels.items()}
         for number in scrambled(-(-self._rows // CHUNK)):
             start = number * CHUNK
             stop = min(start + CHUNK, self._rows)
             chunk: dict[Key, NDArray[Any]] = {
                 name: column.floats(start, stop) for name, column in opened.items()
             }
-            for label, (column, coder) in coded.items():
-                chunk[label] = column.codes(start, stop, coder)
+            for label, codes in coded.items():
+                chunk[label] = codes(start, stop)
             yield chunk
+
+    def _codes(self, name: str, coder: Coder) -> Callable[[int, int], Integers]:
+        """Return what codes some rows of a column; other labels than numbers are coded once."""
+        column = self._column(name)
+        code = partial(column.codes, coder=coder)
+        if isinstance(coder, Dictionary) and label_kind(self.declared(name)) != "number":
+            return coder.of_rows((self, name), self._rows, code)
+        return code
 
     def _open(self, column: str | None) -> MemoryColumn:
         if column is None and self.is_table:

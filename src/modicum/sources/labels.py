@@ -19,6 +19,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from importlib import import_module
 from numbers import Real
 from typing import Any, ClassVar, Protocol
 
@@ -53,11 +54,13 @@ class Text:
     """Text as an engine holds it, which is only coded for a coder that asks for labels.
 
     ``among`` is 1 where a label is one of some texts, 0 where it is another, -1 where it is
-    missing: engines compare text faster than they hand it over.
+    missing: engines compare text faster than they hand it over. ``arrow`` has it as an array of
+    Arrow, for which equal text can be found without a Python object for every row.
     """
 
     labels: Callable[[], Listed]
     among: Callable[[Sequence[str]], NDArray[np.int8]]
+    arrow: Callable[[], Any] | None = None
 
 
 Listed = NDArray[Any] | Sequence[Hashable] | Encoded
@@ -88,6 +91,8 @@ def coded(values: LabelValues, coder: Coder) -> NDArray[Any]:
     """
     if not isinstance(values, Text):
         return coder.codes(values)
+    if isinstance(coder, Dictionary) and values.arrow is not None:
+        return coder.codes_of_arrow(values.arrow())
     texts = getattr(coder, "texts", None)
     if texts is None or any("\ufffd" in each for each in texts):
         return coder.codes(values.labels())
@@ -163,6 +168,63 @@ class _WholeCodes(Sensitive):
         return True
 
 
+_UNKNOWN = -2  # in place of a code
+_TIMES = 4  # times as many texts as a batch has rows are looked up in it
+
+
+class _ArrowTexts(Sensitive):
+    """Texts of Arrow's arrays, and the codes of each.
+
+    Arrow looks texts up in a table that it makes anew each time. So that this stays in proportion
+    to the rows, no more texts are held than a few times the rows that come at a time.
+    """
+
+    __slots__ = ("_codes", "_known")
+
+    def __init__(self) -> None:
+        self._known: Any = None
+        self._codes = np.empty(0, dtype=np.int64)
+
+    def codes(self, array: Any, make: Callable[[Sequence[Any]], Integers]) -> Integers:
+        """Return the code of each row; ``make`` returns those of texts that were not there."""
+        pa, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+        if array.type != pa.large_string():
+            array = array.cast(pa.large_string())
+        encoded = array.dictionary_encode()
+        texts, places = encoded.dictionary, encoded.indices
+        if self._known is None:
+            self._known = texts.slice(0, 0)
+        known = compute.index_in(texts, value_set=self._known)
+        new = known.is_null().to_numpy(zero_copy_only=False)
+        codes = np.empty(len(texts) + 1, dtype=np.int64)
+        codes[-1] = Dictionary.missing
+        codes[:-1][~new] = self._codes[known.drop_null().to_numpy()]
+        if new.any():
+            added = texts.filter(pa.array(new))
+            codes[:-1][new] = made = make(arrow_items(added))
+            if len(self._codes) + len(made) <= _TIMES * len(array):
+                self._known = pa.concat_arrays([self._known, added])
+                self._codes = np.concatenate([self._codes, made])
+        if places.null_count:
+            places = places.fill_null(len(texts))
+        found: Integers = codes[places.to_numpy(zero_copy_only=False)]
+        return found
+
+
+def arrow_items(array: Any) -> Sequence[Hashable]:
+    """Return texts or decimals; bytes that are not UTF-8 become U+FFFD, as in a CSV file."""
+    try:
+        items: list[Hashable] = array.to_pylist()
+    except UnicodeDecodeError:
+        data = array.cast(import_module("pyarrow").large_binary()).to_pylist()
+        items = [None if each is None else str(each, "utf-8", "replace") for each in data]
+    return items
+
+
+_KEPT = 1 << 24  # codes of rows that are kept: 64 MB
+_BLOCK = 1 << 18  # rows that are coded at a time for it
+
+
 class Dictionary(Sensitive):
     """Codes 0, 1, ... for labels, in the order of their first appearance; -1 for a missing one.
 
@@ -177,7 +239,7 @@ class Dictionary(Sensitive):
     (['b', 'a'], 1, None)
     """
 
-    __slots__ = ("_codes", "_made", "_mixed", "_wholes")
+    __slots__ = ("_arrow", "_codes", "_kept", "_listed", "_made", "_mixed", "_wholes")
     missing: ClassVar[int] = -1
 
     def __init__(self) -> None:
@@ -185,6 +247,9 @@ class Dictionary(Sensitive):
         self._mixed = False  # whether there are labels that the table of whole numbers lacks
         self._wholes = _WholeCodes()
         self._made: list[Integers] = []  # whole numbers that are in the table alone
+        self._arrow = _ArrowTexts()
+        self._listed: tuple[object, Integers] = (None, np.empty(0, dtype=np.int64))
+        self._kept: tuple[object, NDArray[np.int32]] | None = None
 
     def codes(self, values: LabelValues) -> Integers:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
@@ -195,15 +260,49 @@ class Dictionary(Sensitive):
         if not isinstance(values, Encoded):
             items = label_items(values)
             return np.fromiter(map(known.__getitem__, items), np.int64, len(items))
-        items, rows = label_items(values.labels), len(values.places)
-        places = np.where(values.places < 0, len(items), values.places).astype(np.intp)
-        first = np.full(len(items) + 1, rows)
-        first[places[::-1]] = np.arange(rows)[::-1]  # the last one written is the first in order
-        used = np.flatnonzero(first[:-1] < rows)
-        codes = np.full(len(items) + 1, -1)
-        for place in used[np.argsort(first[used])].tolist():
-            codes[place] = known[items[place]]
+        return self._codes_of_list(values, known)
+
+    def _codes_of_list(self, values: Encoded, known: _Codes) -> Integers:
+        """Code the labels of a list that are used; some of the list that came last are known."""
+        if self._listed[0] is not values.labels:
+            size = len(label_items(values.labels))
+            self._listed = values.labels, np.append(np.full(size, _UNKNOWN), self.missing)
+        codes, rows = self._listed[1], len(values.places)
+        places = np.where(values.places < 0, len(codes) - 1, values.places).astype(np.intp)
+        new = np.flatnonzero(codes[places] == _UNKNOWN)
+        if len(new):
+            items = label_items(values.labels)
+            first = np.full(len(items), rows)
+            first[places[new[::-1]]] = new[::-1]  # the last one written is the first in order
+            used = np.flatnonzero(first < rows)
+            used = used[np.argsort(first[used])]
+            codes[used] = [known[items[place]] for place in used.tolist()]
         return codes[places]
+
+    def codes_of_arrow(self, array: Any) -> Integers:
+        """Return the codes of an array of text of Arrow."""
+        known, self._mixed = self._all(), True
+        return self._arrow.codes(
+            array, lambda items: np.fromiter(map(known.__getitem__, items), np.int64, len(items))
+        )
+
+    def of_rows(
+        self, column: object, rows: int, code: Callable[[int, int], Integers]
+    ) -> Callable[[int, int], Integers]:
+        """Return what has the codes of some rows of a column that cost much to make.
+
+        They are made once, in large blocks, and kept for further passes, if they are not too many.
+        """
+        if rows > _KEPT:
+            return code
+        if self._kept is None or self._kept[0] != column:
+            blocks = (
+                code(start, min(start + _BLOCK, rows)).astype(np.int32)
+                for start in range(0, rows, _BLOCK)
+            )
+            self._kept = column, np.concatenate([np.empty(0, dtype=np.int32), *blocks])
+        kept = self._kept[1]
+        return lambda start, stop: kept[start:stop].astype(np.int64)
 
     def _all(self) -> _Codes:
         """Return the codes of all labels."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -54,12 +56,19 @@ def pandas_column(series: Any) -> MemoryColumn:
         return arrays.array_column(series.to_numpy())
     if _is_arrow(series.dtype):
         return arrow.arrow_column(series.array.__arrow_array__())
+    read = _labels
+    if hasattr(series.dtype, "categories"):
+        read = partial(_of_categories, cache(lambda: _labels(series.dtype.categories)))
     return MemoryColumn(
         lambda start, stop: [series.iloc[start:stop]],
         lambda at: [series.iloc[at]],
         _unmasked,
-        _labels,
+        read,
     )
+
+
+def _of_categories(known: Callable[[], labels.LabelValues], values: Any) -> labels.LabelValues:
+    return labels.Encoded(values.cat.codes.to_numpy(), known())
 
 
 def _is_arrow(dtype: Any) -> bool:
@@ -73,8 +82,6 @@ def _unmasked(series: Any) -> Floats:
 
 def _labels(values: Any) -> labels.LabelValues:
     kind = values.dtype
-    if hasattr(kind, "categories"):
-        return labels.Encoded(values.cat.codes.to_numpy(), _labels(kind.categories))
     if _is_arrow(kind):
         return arrow.arrow_labels(values.array.__arrow_array__().combine_chunks())
     if label_kind(kind.name) == "datetime":

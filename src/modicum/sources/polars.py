@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ def labels_of(series: Any) -> LabelValues:
         return np.ma.array(series.fill_null(strategy="zero").to_numpy(), mask=missing)
     if any(kind == each for each in (pl.String, pl.Categorical, pl.Enum)):  # hashes differ
         plain = series.cast(pl.String)
-        return Text(lambda: _texts(plain), lambda texts: _among(plain, texts))
+        arrow = plain.to_arrow if find_spec("pyarrow") else None
+        return Text(lambda: _texts(plain), lambda texts: _among(plain, texts), arrow)
     items: list[Any] = series.to_list()
     return texts(items) if kind == pl.Binary else items  # decimals and wide integers
 

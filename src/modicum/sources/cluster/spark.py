@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -9,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from modicum.errors import SourceError, UnsupportedData
+from modicum.plural import number_of
 from modicum.sources.arrow import arrow_batches
 from modicum.sources.base import CHUNK, StreamSource, TableBatch, guarded, opener
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
@@ -23,6 +25,12 @@ _MERGERS = 8
 _MANY = 64  # questions
 _SENT = 64  # summaries in a batch
 _SCHEMA = "part bigint, question bigint, summary binary"
+_TOO_LARGE = re.compile(
+    r"(An error occurred while calling [\w.]+\s+: |\()?"
+    r"(org\.apache\.spark\.SparkException\)?:? )?(\[\w.]+\] )?"
+    r"(Job aborted due to stage failure: )?Total size of serialized results of \d+ tasks "
+)
+_REFUSED = ": what the driver is sent is more than Spark's limit, spark.driver.maxResultSize"
 
 
 class SparkTable(DistributedSource):
@@ -41,9 +49,14 @@ class SparkTable(DistributedSource):
 
     def _run(self, job: Job) -> Iterable[Known]:
         found: list[Known] = []
-        if _works(lambda: found.extend(self._collected(job))):
+        refused: list[str] = []
+        if _works(lambda: found.extend(self._collected(job)), refused):
             return found
-        raise SourceError(f"{_LABEL} could not be read" + self._reason())
+        reason = "".join(refused)
+        if refused and job.scope.keys:
+            reason += f", which holds the summaries of {number_of(len(job.scope.keys), 'group')}"
+            reason += ": raise it, or ask for fewer groups at a time"
+        raise SourceError(f"{_LABEL} could not be read" + (reason or self._reason()))
 
     def _collected(self, job: Job) -> Iterator[Known]:
         # By place: Spark would read dots and backticks, and take "x" for "X".
@@ -80,10 +93,23 @@ class SparkTable(DistributedSource):
         return ""
 
 
-def _works(action: Callable[[], object]) -> bool:
-    """Whether an action of Spark succeeds; its error may quote data."""
+def _works(action: Callable[[], object], refused: list[str] | None = None) -> bool:
+    """Whether an action of Spark succeeds; its error may quote data.
+
+    If its driver refused the results for their size, ``refused`` gets the reason. That is told by
+    how the text of Spark's own error begins, before anything that it may quote.
+    """
+
+    def tried() -> None:
+        try:
+            action()
+        except Exception as error:
+            if refused is not None and _TOO_LARGE.match(str(error)):
+                refused.append(_REFUSED)
+            raise
+
     try:
-        guarded(_LABEL, action)
+        guarded(_LABEL, tried)
     except SourceError:
         return False
     return True
