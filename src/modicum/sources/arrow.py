@@ -65,7 +65,8 @@ def _text_labels(array: Any) -> LabelValues:
         return _texts_of(array, text_of_bytes)
     if str(array.type) == "string_view":
         array = array.cast(pa.large_string())
-    return Text(lambda: _encoded(array), lambda texts: _among(array, texts), lambda: array)
+    whole = (lambda: array) if "string" in str(array.type) else None
+    return Text(lambda: _encoded(array), lambda texts: _among(array, texts), whole)
 
 
 def _texts_of(array: Any, text: Callable[[bytes], str]) -> Encoded:
