@@ -23,7 +23,7 @@ from modicum.errors import InvalidArgument
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Record, Release
+from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.sources import base
 from modicum.sources.types import label_kind
