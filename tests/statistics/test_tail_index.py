@@ -186,7 +186,7 @@ def test_few_records_and_unknown_tails_are_told() -> None:
     release = curator.mean(within=WITHIN, rho="0.5")
     assert release.code == "unseen"
     assert release.status.startswith("no released number tells whether a few values lie")
-    assert "not checked" in str(release)
+    assert "unchecked" in str(release)
     assert release.interval() == release.interval(tail=3)
 
 

@@ -99,16 +99,18 @@ def test_what_it_shows(found: mo.Description) -> None:
     html = found._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
-    assert html.count("<tr>") == 1 + 4 + 1 + 2  # head, columns, labels, cost and note
+    notes = sum(line.startswith("  note ") for line in text.splitlines())
+    assert html.count("<tr>") == 1 + 4 + 1 + 1 + notes  # head, columns, labels, cost
     frame = found.frame()
-    assert list(frame.columns) == ["column", "statistic", "value", "lower", "upper", "usable"]
+    named = ["column", "statistic", "value", "lower", "upper", "usable", "code"]
+    assert list(frame.columns) == named
     assert len(frame) == 1 + 3 * 6 + 3 + 3
     assert (frame.lower <= frame.value).all()
     record = json.loads(found.to_json())
     assert record["schema"] == "modicum.description/1"
     assert record["numbers"]["mean age"]["statistic"] == "mean"
     assert repr(found) == "Description(5 columns, (ε, δ) = (8, 0.000001))"
-    assert "quartiles" not in found.explain()
+    assert "\nquartiles" not in found.explain()  # no heads of parts
     assert "values beyond the range" in found.explain()
 
 
