@@ -57,7 +57,7 @@ def test_other_numbers_are_converted_by_the_chunk() -> None:
         (np.array(["2020-01-01"], dtype="M8[D]"), "numpy.timedelta64"),
         (np.array([1], dtype="m8[s]"), "numpy.timedelta64"),
         (np.zeros(2, dtype=[("a", float)]), "numbers"),
-        (np.zeros(2, np.longdouble), "64 bits"),
+        (np.zeros(2, np.longdouble), "x.astype(float)"),
         (np.ma.masked_equal([1.0, 2.0], 2), "filled(numpy.nan)"),
     ],
     ids=lambda each: str(each.dtype) if isinstance(each, np.ndarray) else "",
