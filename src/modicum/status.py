@@ -131,6 +131,24 @@ COARSE = Status(
 )
 
 
+_ALIKE = Status(
+    "wide_noise",
+    "nearly all values seem to be equal; the interval allows for others anywhere in the range, "
+    "which is wide beside them: narrow `within`",
+)
+_MUCH = 100  # times the answer: an interval that is wider is about the range
+
+
+def alike(lattice: Any, value: float, ends: tuple[float, float], *, equal: bool = True) -> Status:
+    """Warn of an interval that is about the range, where nearly all records seem to be equal.
+
+    If the answer is not that value (``equal``), but noise besides, no longer interval is near it.
+    0 to 1 is the range of shares and truth values, and as wide as they are.
+    """
+    near = (_MUCH if equal else 1) * abs(value) + _FEW_STEPS * float(lattice.step)
+    return OK if (lattice.lo, lattice.hi) == (0, 1) or ends[1] - ends[0] <= near else _ALIKE
+
+
 _AT_END = Status(
     "range_end",
     "the answer lies at the end {end:g} of the range: if values may lie beyond it, or are in "

@@ -355,9 +355,14 @@ class BoundedErrorModel(_RangeErrorModel):
 
     @property
     def value(self) -> Fraction:
-        if self.home is not None and self._all_at(self.home):
+        if self.home is not None and self.at_home:
             return self.lattice.inside(self.home)
         return _mean_of(self.lattice, self.left, self.right)
+
+    @property
+    def at_home(self) -> bool:
+        """Whether all records may be at a public point, as far as noise tells."""
+        return self.home is not None and self._all_at(self.home)
 
     def _all_at(self, home: int) -> bool:
         """Whether noise may explain the sum of x - home.

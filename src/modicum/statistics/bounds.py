@@ -32,6 +32,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from modicum.exact.lattice import Lattice
+from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms import additive, grids, scores, selection
 from modicum.mechanisms.exponential import Exponential
 from modicum.privacy.split import BudgetSplit
@@ -45,9 +46,10 @@ from modicum.statistics.split import (
     subsample_level,
 )
 from modicum.statistics.tail_shape import Ranks, TailShape, tail_weight
-from modicum.status import OK, Status
+from modicum.status import COARSE, OK, Status
 from modicum.summaries import base, subsample, tails
 from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.sizes import OctaveCounts
 from modicum.summaries.sums import ClippedSum
 
 S = TypeVar("S")
@@ -399,6 +401,8 @@ def combined(first: Counted, second: Counted) -> Counted:
 Way = Literal["none", "radii", "range"]
 
 _SURE = 50  # times: an atom at home is missed more seldom
+_FEW_STEPS = 8
+_HIDDEN = 20.0  # scales of its noise that all records are, in a count of values within a step
 _SLOPE = 40  # a radius weighs e^(1/40) times what the next smaller one does
 _TARGET = 0.4  # of the records, outside the radius
 ATOM = 0.7  # if more of the records are elsewhere, home is no atom
@@ -527,6 +531,23 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     if chosen is None:
         return replace(atom, way="range", found=found, noise=noise)
     return replace(atom, way="radii", schedule=chosen, found=found, noise=noise)
+
+
+def hidden_by_step(here: Setting, schedule: Schedule, home: int, n0: int) -> Steps[Status | None]:
+    """[mean.19] What to say if many records are not 0, but smaller than eight steps.
+
+    They differ by less than what can be said on this lattice, and a noise that follows the range
+    hides them. A range that was found follows them itself.
+    """
+    lattice = here.lattice
+    if home or lattice.floor > 1 or here.rule is not None or lattice.linear is not lattice:
+        return None
+    octaves = yield from read(replace(here, lattice=OCTAVES).ask(OctaveCounts()))
+    last = int(OCTAVES.read(np.array([_FEW_STEPS / 2 * lattice.step]))[0])  # of those below eight
+    strength = affordable(here, schedule, _HIDDEN / expected_records(here.split, n0))
+    label = "values smaller than the step, but not 0"
+    found, _ = yield from count_some(here, sum(octaves.counts[1 : last + 1]), strength, label)
+    return COARSE.filled(step=lattice.step) if found > max(n0, 1) / 4 else None
 
 
 def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:

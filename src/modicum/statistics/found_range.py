@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from modicum.summaries.base import Columns, Read
 from modicum.summaries.sizes import OctaveCounts, OctaveSummary
 
 R = TypeVar("R", bound=release.Record)
+E = TypeVar("E", bound=release.Estimate[Any])
 
 NATS = 30.0  # of the least number of values: half of them beat the octaves of float64, by e^7
 _SURE_NATS = 40.0  # of more values: by e^12
@@ -139,6 +140,26 @@ def in_found_range(
     return replace(answer, lattice=lattice, status=status)  # type: ignore[type-var]
 
 
+def in_finer_range(
+    column: str | None,
+    lattice: Lattice,
+    event: Event,
+    begin: Callable[[Lattice, Event], Steps[E]],
+    strength: float = 0.025,
+) -> Steps[E]:
+    """[range.9] Begin again in a part of a range about 0, of whose step the values are a part.
+
+    The part is found as a range is that nobody gave, from what is left of a budget.
+    """
+
+    def within(found: Lattice) -> Lattice:
+        return Lattice.within((max(found.lo, lattice.lo), min(found.hi, lattice.hi)))
+
+    needs = RangeNeeds(Fraction(0), strength)
+    found: Any = yield from in_found_range(octaves_of(column), event, within, begin, needs)
+    return found  # type: ignore[no-any-return]  # a copy of what `begin` returns
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     """Few sizes reach 2^top, and what the draws say against it.
@@ -164,8 +185,9 @@ def _left_out(error_model: confidence.ErrorModel | None, lattice: Lattice, found
     """
     if getattr(error_model, "outside", None) is None:
         return OK
-    ended: tuple[bool, ...] = getattr(error_model, "ended", ())
-    if any(ended):
+    ended: tuple[bool, bool] = getattr(error_model, "ended", (False, False))
+    # 0 is an end of a part of a range that was given [range.9], and no value is clipped there.
+    if any(end and bound for end, bound in zip(ended, (lattice.lo, lattice.hi), strict=True)):
         return AT_END
     bounds: Iterable[float] = getattr(error_model, "holds", getattr(error_model, "in_steps", ()))
     near = max(map(abs, bounds), default=0) * lattice.step <= power_of_two(found.narrower + SLACK)

@@ -40,6 +40,7 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import search, spec, tail_index, texts
 from modicum.statistics.bounds import Bounds, Setting, count_away, rough_mean
 from modicum.statistics.error_law import ErrorLaw
+from modicum.statistics.found_range import in_finer_range
 from modicum.statistics.outside import (
     NOISE_OF_EVIDENCE,
     Clipped,
@@ -68,7 +69,7 @@ from modicum.statistics.split import (
     NearOption,
     SampleOption,
 )
-from modicum.status import Status, at_an_end
+from modicum.status import Status, alike, at_an_end
 from modicum.summaries import sums, synthetic
 from modicum.summaries.tails import TailSummary
 
@@ -153,9 +154,17 @@ def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOptio
 
 
 def adaptive_mean(
-    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
+    column: str | None,
+    lattice: Lattice,
+    event: Event,
+    options: ClusterOption,
+    *,
+    finer: bool = True,
 ) -> Steps[ScalarEstimate]:
-    """Estimate a mean; the draws cost exactly ``event``."""
+    """Estimate a mean; the draws cost exactly ``event``.
+
+    ``finer``: values that the step hides are looked for in a part of the range.
+    """
     here = Setting(column, lattice, BudgetSplit(event))
     more = part_for_squares if options.population else None
     near = options if isinstance(options, NearOption) else None
@@ -165,6 +174,9 @@ def adaptive_mean(
     n0, counted, tails, place = found
     if place.way == "single":
         return (yield from _single_value(here, place, counted))
+    if place.status.code == "coarse_step" and finer:  # [mean.19]
+        again = partial(adaptive_mean, column, options=options, finer=False)
+        return (yield from in_finer_range(column, lattice, here.split.rest().loss, again))
     bounds, squares = place.bounds or Bounds.of_range(lattice), None
     if options.population:  # [population.1]
         squares = yield from draw_squares(here, bounds.lo, bounds.hi, n0)
@@ -180,6 +192,9 @@ def _over_the_range(
     found = yield from spec.in_paper("kulesza2023", "mean_in_range")(here, place.centre)
     error_model = replace(found, squares=squares)
     status = place.status if error_model.status.ok else error_model.status
+    if status.ok and place.centre is not None:
+        ends, equal = error_model.interval(0.95, None), error_model.at_home
+        status = alike(here.lattice, float(error_model.value), ends, equal=equal)
     return ScalarEstimate(error_model.value, error_model, status)
 
 
@@ -230,6 +245,9 @@ def _single_value(
         here.lattice, *ends, counted, elsewhere, noise, place.centre
     )
     status = _at_an_end(error_model, error_model.status)
+    if status.ok:
+        interval = error_model.interval(0.95, tail_index.USUAL)
+        status = alike(here.lattice, float(error_model.value), interval)
     return ScalarEstimate(error_model.value, error_model, status)
 
 

@@ -27,6 +27,7 @@ from modicum.statistics.bounds import (
     find_bounds,
     find_centre,
     find_home,
+    hidden_by_step,
     is_filled,
     look_at_tail,
     look_elsewhere,
@@ -305,10 +306,12 @@ def _about_an_atom(
     if atom.way == "none":
         return None
     if atom.way == "range":
-        return SearchResult("range", schedule, home.point, status=atom.status)
+        hidden = yield from hidden_by_step(here, schedule, home.point, n0)
+        return SearchResult("range", schedule, home.point, status=hidden or atom.status)
     bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
     if bounds.collapsed(here.lattice):
-        return SearchResult("range", atom.schedule, status=APART)
+        hidden = yield from hidden_by_step(here, atom.schedule, home.point, n0)
+        return SearchResult("range", atom.schedule, status=hidden or APART)
     if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
         return SearchResult("range", atom.schedule)
     bounds = replace(bounds, outside=replace(bounds.outside, others=atom.found))

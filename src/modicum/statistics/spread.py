@@ -42,7 +42,7 @@ from modicum.statistics.outside import (
     Redrawn,
     share_of_sums,
 )
-from modicum.status import FINE_STEPS, Status
+from modicum.status import FINE_STEPS, Status, alike
 from modicum.summaries.sums import ClippedSquares
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -142,7 +142,7 @@ def adaptive_variance(
         single = ConstantErrorModel(
             lattice, bounds.lo, bounds.hi, found.first, max(elsewhere, 0), noise, root
         )
-        return ScalarEstimate(single.value, single, single.status)
+        return ScalarEstimate(single.value, single, _alike(single, bounds.hi, single.status))
 
     squares = yield from read(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
     largest = bounds.reach(rough.value) ** 2
@@ -166,7 +166,21 @@ def adaptive_variance(
     )
     error_model = model_of(sums=sums)
     status = error_model.judged(found.n0, found.status)
+    if found.at_home:
+        status = _alike(error_model, 0, status)
     return ScalarEstimate(error_model.value, error_model, status)
+
+
+def _alike(
+    error_model: ConstantErrorModel | VarianceErrorModel, point: int, status: Status
+) -> Status:
+    """Say that nearly all records seem to be at a point, if the interval is about the range."""
+    lattice, value = error_model.lattice, float(error_model.value)
+    power = 1 if error_model.root else 2
+    lower, upper = (end ** (1 / power) for end in error_model.interval(0.95, tail_index.USUAL))
+    size = value ** (1 / power) or lattice.value(point)
+    found = alike(lattice, size, (lower, upper), equal=not value)
+    return found if status.ok else status
 
 
 class Spread(NamedTuple):

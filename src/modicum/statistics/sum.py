@@ -16,7 +16,6 @@ docs/research/proofs/sum.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -33,6 +32,7 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import bounds, far_group, pooled_sums, spec, tail_index, texts
+from modicum.statistics.found_range import in_finer_range
 from modicum.statistics.outside import (
     APART,
     FEW,
@@ -60,7 +60,7 @@ from modicum.statistics.split import (
     first_reduction,
     sum_schedule,
 )
-from modicum.status import OK, Status, unseen
+from modicum.status import OK, Status, alike, unseen
 from modicum.summaries import base, subsample, sums, synthetic
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.tails import TailSummary
@@ -150,16 +150,20 @@ def adaptive_sum(
     event: Event,
     options: ClusterOption,
     rule: base.RecordRule | None = None,
+    *,
+    finer: bool = True,
 ) -> Steps[ScalarEstimate]:
     """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`.
 
     With a ``rule`` the records are those of persons.
     """
     here = bounds.Setting(column, lattice, BudgetSplit(event), rule=rule)
-    return (yield from sum_within(here, options.clusters))
+    return (yield from sum_within(here, options.clusters, finer=finer))
 
 
-def sum_within(here: bounds.Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
+def sum_within(
+    here: bounds.Setting, clusters: Clusters, *, finer: bool = False
+) -> Steps[ScalarEstimate]:
     """Estimate the sum of the records of a setting."""
     lattice, split = here.lattice, here.split
     first = first_reduction(lattice, split, clusters, shape=True)
@@ -176,6 +180,9 @@ def sum_within(here: bounds.Setting, clusters: Clusters) -> Steps[ScalarEstimate
         n0, noise = yield from bounds.count_some(here, summary.count, 0.25, "count, again")
         return (yield from _over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
+    if place.status.code == "coarse_step" and finer:  # [mean.19]
+        again = partial(adaptive_sum, here.column, options=ClusterOption(clusters), finer=False)
+        return (yield from in_finer_range(here.column, lattice, split.rest().loss, again))
     if place.way == "range":
         return (yield from _over_the_range(here, n0, counted, place.status, place.atom))
     return (yield from _by_radius(here, tails, place, n0, counted))
@@ -188,8 +195,12 @@ def _by_radius(
     split = here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
-    if radius <= here.width >> bounds.COLLAPSED_BITS and not here.counts:
-        status = FEW if place.atom is None else APART
+    # A radius that half of the records exceed was released before: so small are they.
+    vouched = place.half is not None and radius >= place.half[1]
+    if radius <= here.width >> bounds.COLLAPSED_BITS and not (here.counts or vouched):
+        status = FEW
+        if place.atom is not None:
+            status = (yield from bounds.hidden_by_step(here, place.schedule, 0, n0)) or APART
         return (yield from _over_the_range(here, n0, counted, status))
     if expected_records(split, n0) > LEAST_FOR_COUNTS:
         looked = yield from far_group.count_twice(here, place.schedule, outside, elsewhere, n0)
@@ -267,9 +278,12 @@ def _search(
     home = yield from bounds.find_home(here, records, n0)
     if home.radius == 0:
         atom = yield from bounds.look_elsewhere(here, schedule, home, n0)
-        ways: Mapping[bounds.Way, _Place] = {
+        hidden = None
+        if atom.way == "range":
+            hidden = yield from bounds.hidden_by_step(here, schedule, home.point, n0)
+        ways: dict[bounds.Way, _Place] = {
             "none": _Place("radius", schedule),
-            "range": _Place("range", schedule, atom=atom, status=atom.status),
+            "range": _Place("range", schedule, atom=atom, status=hidden or atom.status),
             "radii": _Place("radius", atom.schedule, atom=atom),
         }
         return ways[atom.way]
@@ -325,6 +339,9 @@ def _over_the_range(
 ) -> Steps[ScalarEstimate]:
     home = None if atom is None else atom.cells.centre
     error_model = replace((yield from _within(here, None, n0, counted)), home=home)
+    if status.ok and home is not None:
+        ends, equal = error_model.interval(0.95, None), error_model.at_home
+        status = alike(here.lattice, float(error_model.value), ends, equal=equal)
     terms = error_model.counted
     lost = unseen(float(terms.value), terms.bound(0.1))
     return ScalarEstimate(error_model.value, error_model, TOO_LITTLE if lost else status)
@@ -389,11 +406,16 @@ class SumErrorModel(Clipped, SizedByBounds):
     @property
     def _steps(self) -> int:
         """The sum in steps, or that of as many records at home if noise may explain the rest."""
+        return (self.home or 0) * max(self.count, 0) if self.at_home else self.noisy
+
+    @property
+    def at_home(self) -> bool:
+        """Whether all records may be at home, as far as noise tells."""
         if self.home is None:
-            return self.noisy
+            return False
         there = self.home * max(self.count, 0)
         surer = self.noise.explains(abs(self.home) * self.count_noise.variance**0.5)
-        return there if surer and self.noise.explains(self.noisy - there) else self.noisy
+        return surer and self.noise.explains(self.noisy - there)
 
     def noise_bound(self, alpha: float) -> float:
         """Return how far the noise moves the sum, but for a probability of alpha."""
