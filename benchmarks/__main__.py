@@ -2,8 +2,9 @@
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, real, population, population-quantiles, population-slopes, spread, locations, robust,
-smooth, vectors, moments, slopes, components, speed, growth, groups, small-groups, person-groups,
-steps, crosstab, describe, filters, bulk, ledger, local, shuffle, peers, spark and all.
+smooth, vectors, moments, slopes, components, speed, growth, groups, waits, small-groups,
+person-groups, steps, crosstab, describe, filters, bulk, ledger, local, shuffle, peers, spark and
+all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -55,6 +56,7 @@ from benchmarks import (
     tails,
     tpch,
     vectors,
+    waits,
     weights,
 )
 from benchmarks.targets import HEADER, Target, table
@@ -113,6 +115,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "person-groups": lambda quick: person_groups.person_groups(
         person_groups.QUICK if quick else person_groups.FULL
     ),
+    "waits": lambda quick: waits.waits(quick=quick),
     "crosstab": lambda quick: crosstab.crosstab(crosstab.QUICK if quick else crosstab.FULL),
     "describe": lambda quick: described.described(described.QUICK if quick else described.FULL),
     "filters": lambda quick: filters.filters(filters.QUICK if quick else filters.FULL),
