@@ -139,3 +139,31 @@ def test_a_function_of_a_lazy_table_that_asks(of) -> None:
     curators[0].mean("x", within=(0, 100), epsilon=1)
     assert "refused" in said
     assert curators[0].spent == mo.pure(2)
+
+
+def stops(*_: object) -> object:
+    raise StopIteration
+
+
+def says(*_: object) -> object:
+    raise StopIteration("a row of 12")
+
+
+@pytest.mark.parametrize("function", [stops, says, lambda *_: next(iter(()))])
+@pytest.mark.parametrize("of", ["table", "column", "value"])
+def test_a_function_of_a_lazy_table_that_says_it_is_done(of, function) -> None:
+    """It is a failure, and not the end of the table."""
+    table = pl.LazyFrame({"x": np.arange(100.0), "g": ["a", "b"] * 50})
+    of_column = pl.col("x").map_batches(function, return_dtype=pl.Float64)
+    if of == "value":
+        of_column = pl.col("x").map_elements(function, return_dtype=pl.Float64)
+    table = table.map_batches(function) if of == "table" else table.with_columns(of_column)
+    curator = mo.Curator(table, budget=mo.pure(5))
+    for ask in (
+        lambda: curator.mean("x", within=(0, 100), epsilon=1),
+        lambda: curator.group_by("g", keys=["a"]).mean("x", within=(0, 100), epsilon=1),
+        lambda: curator.where("x > 3").count(epsilon=1),
+    ):
+        with pytest.raises(mo.SourceError, match=r"^the polars data could not be read$"):
+            ask()
+    assert curator.spent.amount == 0

@@ -16,15 +16,38 @@ from modicum.sources.labels import Encoded, LabelValues, Text, arrow_items, text
 from modicum.summaries.base import Integers
 
 _BATCH = 1 << 16
+_AS_BYTES = {  # types of text, and their bytes as they are
+    "string": "binary",
+    "large_string": "large_binary",
+    "string_view": "binary_view",
+    **{each: each for each in ("binary", "large_binary", "binary_view")},
+}
 _GUESSED = {  # formats in which no type is declared, and what to pass
     "csv": "pass the path of a file, or modicum.csv_file(path, ...)",
     "json": "pass polars.scan_ndjson(path, schema=...)",
 }
 
 
+def checked(array: Any) -> Any:
+    """Return an array that holds what its type says; another one is an error.
+
+    Of a damaged file, Arrow would read beyond its memory: where a text ends is looked at, and which
+    text of a dictionary is meant. Bytes that are not UTF-8 are no damage.
+    """
+    pa, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    array.validate()
+    if pa.types.is_dictionary(array.type):
+        ends, texts = compute.min_max(array.indices).as_py(), checked(array.dictionary)
+        if ends["min"] is not None and not 0 <= ends["min"] <= ends["max"] < len(texts):
+            raise ValueError("a dictionary is shorter than its places say")
+    elif (as_bytes := _AS_BYTES.get(str(array.type))) is not None:
+        array.view(getattr(pa, as_bytes)()).validate(full=True)
+    return array
+
+
 def arrow_floats(array: Any) -> base.Floats:
     """Convert an Arrow array; a null becomes NaN, and no value can make it fail."""
-    pa = import_module("pyarrow")
+    pa, array = import_module("pyarrow"), checked(array)
     if pa.types.is_decimal(array.type):
         # By their text, which is rounded once; the direct cast divides rounded numbers.
         array = array.cast(pa.string())
@@ -38,7 +61,7 @@ def arrow_floats(array: Any) -> base.Floats:
 
 def arrow_labels(array: Any) -> LabelValues:
     """Convert an Arrow array of labels."""
-    pa = import_module("pyarrow")
+    pa, array = import_module("pyarrow"), checked(array)
     kinds, kind = pa.types, array.type
     if kinds.is_dictionary(kind):
         return Encoded(_places(array.indices), arrow_labels(array.dictionary))

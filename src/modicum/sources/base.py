@@ -478,7 +478,9 @@ def guarded(label: str, action: Callable[[], T]) -> T:
     except BaseException as error:
         # A panic within Polars is not an Exception, and neither is an interrupt by the user.
         failed = isinstance(error, Exception) or type(error).__name__ == "PanicException"
-        if isinstance(error, errors.ModicumError | MemoryError) or not failed:
+        # Arrow asks for as much memory as a damaged file says.
+        memory = isinstance(error, MemoryError) and "arrow" not in type(error).__module__
+        if isinstance(error, errors.ModicumError) or memory or not failed:
             raise
     raise errors.SourceError(f"{label} could not be read")
 

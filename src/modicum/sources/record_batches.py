@@ -57,7 +57,7 @@ def _plain(batch: Any) -> Any:
         return None
     pa = import_module("pyarrow")
     columns = []
-    for column in batch.columns:
+    for column in map(arrow.checked, batch.columns):
         plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         text = str(plain.type) in {"large_string", "string_view"}
         columns.append(plain.cast(pa.string()) if text else plain)
