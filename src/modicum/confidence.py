@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Real
+from sys import float_info
 from typing import Literal, Protocol
 
 from modicum.errors import InvalidArgument, as_given, says_how
@@ -60,4 +60,4 @@ def check_confidence(level: object, tail: object) -> None:
 def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return math.isfinite(value)
+    return bool(abs(value) <= float_info.max)  # type: ignore[operator]

@@ -251,8 +251,15 @@ def as_given(given: object) -> str:
     paths = sys.modules.get("pathlib")  # whoever has a path has imported it
     plain = _PLAIN if paths is None else (*_PLAIN, paths.PurePath)
     if given is None or isinstance(given, plain) or kind.__module__.startswith("modicum.privacy."):
-        return repr(given)
+        return _written(given)
     return a_kind(kind)
+
+
+def _written(given: object) -> str:
+    try:
+        return repr(given)
+    except ValueError:  # Python writes no integer of over 4,300 digits
+        return "a number of thousands of digits"
 
 
 def can_be_key(given: object) -> bool:

@@ -13,6 +13,8 @@ from modicum.errors import InvalidArgument, as_given
 
 # Beyond this exponent a decimal is a slip, and its Fraction would need huge integers.
 _LARGEST_EXPONENT = 1000
+_MOST = 2**63 - 1  # of an integer without another bound
+_LONGEST = 14_000  # bits: Python writes integers of up to 4,300 digits
 _BITS = 64
 
 
@@ -31,11 +33,12 @@ def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
     Traceback (most recent call last):
     modicum.errors.InvalidArgument: epsilon must be a finite number, got 'a lot'
     """
-    if isinstance(x, Fraction):
-        return x
     if isinstance(x, numbers.Integral) and not isinstance(x, bool):
-        return Fraction(int(x))
-    if isinstance(x, str) and x.count("/") == 1:
+        x = Fraction(int(x))
+    if isinstance(x, Fraction):
+        if max(x.numerator.bit_length(), x.denominator.bit_length()) <= _LONGEST:
+            return x
+    elif isinstance(x, str) and x.count("/") == 1:
         top, bottom = (_decimal(part) for part in x.split("/"))
         if top is not None and bottom:
             return Fraction(top) / Fraction(bottom)
@@ -61,7 +64,7 @@ def as_integer(x: object, name: str, least: int, most: int | None = None) -> int
     """
     if isinstance(x, numbers.Integral) and not isinstance(x, bool):
         whole = int(x)
-        if least <= whole and (most is None or whole <= most):
+        if least <= whole <= (_MOST if most is None else most):
             return whole
     wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
     raise InvalidArgument(f"{name} must be an integer {wanted}, got {as_given(x)}")

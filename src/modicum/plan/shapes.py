@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from sys import float_info
 from types import MappingProxyType
 from typing import Any, Literal, TypeGuard, get_args
 
@@ -183,7 +184,9 @@ def _finite(x: object, name: str) -> float:
 
 def is_number(x: object) -> TypeGuard[float]:
     """Whether it is a finite number."""
-    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        return False
+    return abs(x) <= float_info.max
 
 
 def three_digits(x: float) -> str:

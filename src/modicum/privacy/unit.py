@@ -48,7 +48,7 @@ class Unit:
     groups: int = 1
 
     def __post_init__(self) -> None:
-        if type(self.rows) is not int or self.rows < 1:
+        if type(self.rows) is not int or not 1 <= self.rows < 2**63:
             raise InvalidArgument(
                 f"the most rows of a person must be a positive integer, got {as_given(self.rows)}"
             )

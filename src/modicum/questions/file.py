@@ -195,6 +195,8 @@ def read(path: str | os.PathLike[str]) -> QuestionFile:
         text = tomllib.loads(data.decode("utf-8-sig"))
     except OSError as error:
         raise SourceError(f"cannot read {place}: {error.strerror or error}") from None
+    except RecursionError:
+        raise SourceError(f"{place.name} is nested too deeply for a file of questions") from None
     except ValueError as error:  # UnicodeDecodeError and TOMLDecodeError
         raise SourceError(f"{place.name} is no TOML file: {error}") from None
     fields = checked_fields(text, _FIELDS, place.name)

@@ -14,7 +14,7 @@ from typing import Any
 from modicum import confidence, group_by, signature
 from modicum import query as ask
 from modicum.curator import Curator
-from modicum.errors import InvalidArgument, ModicumError, did_you_mean
+from modicum.errors import InvalidArgument, ModicumError, as_given, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.publishing.table import Publishing
 from modicum.runtime.query import Query
@@ -26,6 +26,7 @@ from modicum.tables.crosstab import checked_margins
 DESCRIBE, CROSSTAB, VALUE_COUNTS, N_DISTINCT = "describe", "crosstab", "value_counts", "n_distinct"
 WHOLE_TABLE = (DESCRIBE, CROSSTAB, VALUE_COUNTS, N_DISTINCT)
 OF_CELLS = (CROSSTAB, VALUE_COUNTS)
+_DEVICE = re.compile(r"CON|PRN|AUX|NUL|(COM|LPT)[0-9]", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,59}")
 _COST = ("epsilon", "rho", "delta")
 _GROUPS = ("by", "keys", "key_epsilon", "key_delta", "max_groups")
@@ -63,7 +64,12 @@ def checked_title(name: object, where: str) -> str:
     """A name that can be that of a file, and part of a key."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name.endswith((" ", ".")):
         raise InvalidArgument(
-            f"{where}, name: it must be up to 60 letters, digits, spaces, _, . or -, got {name!r}"
+            f"{where}, name: it must be up to 60 letters, digits, spaces, _, . or -, got "
+            f"{as_given(name)}"
+        )
+    if _DEVICE.fullmatch(name.partition(".")[0].strip()):
+        raise InvalidArgument(
+            f"{where}, name: no file can have the name {name!r} on Windows: choose another"
         )
     return name
 

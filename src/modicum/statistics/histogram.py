@@ -248,7 +248,10 @@ def _float(value: object, name: str, given: object) -> float:
     number = isinstance(value, int | float | np.integer | np.floating)
     if not number or isinstance(value, bool) or value != value:  # noqa: PLR0124 -- NaN
         raise InvalidArgument(f"{name} must be numbers, got {as_given(given)}")
-    return float(value) + 0.0  # type: ignore[arg-type]
+    try:
+        return float(value) + 0.0  # type: ignore[arg-type]
+    except OverflowError:
+        raise InvalidArgument(f"{name} must be within floats, got {as_given(given)}") from None
 
 
 @dataclass(frozen=True, slots=True)

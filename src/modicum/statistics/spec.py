@@ -430,8 +430,8 @@ def column_name(column: object) -> str | None:
     """Check the name of a column; ``None`` stands for an array's values or a table's rows."""
     if isinstance(column, int) and not isinstance(column, bool):
         raise InvalidArgument(
-            f"column must be a column name, got the number {column}: name the columns of the table "
-            "with text, as by t.columns = ['age', 'income']"
+            f"column must be a column name, got the number {as_given(column)}: name the columns of "
+            "the table with text, as by t.columns = ['age', 'income']"
         )
     if column is not None and not isinstance(column, str):
         raise InvalidArgument(

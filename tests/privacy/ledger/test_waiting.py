@@ -83,5 +83,7 @@ def test_files_and_folders_that_are_no_ledger(tmp_path) -> None:
     path.write_bytes(b"no data base at all" * 100)
     with pytest.raises(mo.LedgerError, match="is no ledger, or damaged"):
         mo.Ledger(f"sqlite:///{path}").accounts()
+    with pytest.raises(mo.InvalidArgument, match="is a folder, and a ledger is a file in one"):
+        mo.Ledger(f"sqlite:///{tmp_path}").accounts()
     with pytest.raises(mo.InvalidArgument, match=r"there is no folder '.*nodir'"):
         mo.Ledger.create(f"sqlite:///{tmp_path}/nodir/budget.db")

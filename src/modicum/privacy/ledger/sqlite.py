@@ -378,6 +378,8 @@ class SqliteStore:
                     f"there is no ledger {self.address}: create it once, with "
                     "`modicum ledger create` or modicum.Ledger.create(url)"
                 )
+            if Path(self.address.path).is_dir():
+                raise InvalidArgument(f"{self.address} is a folder, and a ledger is a file in one")
             self._place = Place.of(self.address.path)
             made = self._viewing() if self.address.read_only else self._connect("rw")
             schema = self._patiently(lambda: self._schema(made))
