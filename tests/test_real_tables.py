@@ -123,8 +123,8 @@ def test_a_mean_of_planes_means(epsilon, share) -> None:
     assert covered(found, truth) >= share * RUNS
     longer = [each.interval(tail=1.5) for each in found]
     assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.9 * RUNS
-    words = "or lighter; these data look like index "
-    assert sum(words in str(each) for each in found) >= 0.6 * RUNS
+    light = "the data look like index 3.0 or more"
+    assert sum(light not in each.explain() for each in found) >= 0.6 * RUNS
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,11 @@ def test_quantiles_by_carrier() -> None:
             lower, upper = release.interval()
             assert lower <= rows.quantile(q)[carrier] <= upper
             assert upper - lower < width
-    assert all(each.status == "ok" for key, each in late.items() if rows.count()[key] > 3000)
+    assert all(
+        each.status in {"ok", each.left_out}
+        for key, each in late.items()
+        if rows.count()[key] > 3000
+    )
 
 
 def test_planes_by_carrier() -> None:
