@@ -15,6 +15,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit, unit_of
 from modicum.sources.base import open_source
 from modicum.sources.cluster import jobs as module
+from modicum.sources.cluster import spark
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.sources.reader import Scope, read
 from modicum.summaries import subsample
@@ -270,3 +271,28 @@ def test_a_part_is_read_anew_where_persons_have_records_and_rows() -> None:
     assert rereads(unit, two, three)
     assert not rereads(other, plain, plain)
     assert not rereads(Unit(), plain)
+
+
+LIMIT = "Total size of serialized results of 9 tasks (66.2 MiB) is bigger than the limit"
+ABORTED = f"org.apache.spark.SparkException: Job aborted due to stage failure: {LIMIT}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"An error occurred while calling o81.collectToPython.\n: {ABORTED}", True),
+        (f"({ABORTED.replace(': Job', ') Job')}", True),
+        (f"Job aborted due to stage failure: {LIMIT}", True),
+        (f"[CAST_INVALID_INPUT] The value '{LIMIT}' cannot be cast", False),
+        (f"An exception was thrown from the Python worker:\n{ABORTED}", False),
+    ],
+)
+def test_the_limit_of_spark_is_told_by_how_its_own_error_begins(text: str, told: bool) -> None:
+    """And not by what it quotes."""
+
+    def fails() -> None:
+        raise RuntimeError(text)
+
+    refused: list[str] = []
+    assert not spark._works(fails, refused)
+    assert bool(refused) == told
