@@ -54,16 +54,22 @@ LAYOUTS = {
     "sep=; behind a byte order mark": ("\ufeff" + lines("sep=;", "id,x", mark=";"), {}),
     "empty names": (lines("id,x,,", rows=[f"{row},," for row in ROWS]), {}),
     "names twice": (lines("a,x,a", rows=[f"{row},5" for row in ROWS]), {}),
-    "row names": (lines("id,x", rows=[f'"{i}",{row}' for i, row in enumerate(ROWS)]), {}),
+    "row names": (lines("id,x", rows=[f'"{i}",{row}' for i, row in enumerate(ROWS)]), {
+        "row_names": True
+    }),
     "row names, tabs": (
         lines("id,x", rows=[f"r{i},{row}" for i, row in enumerate(ROWS)], mark="\t"),
-        {"name": "rows.tsv"},
+        {"name": "rows.tsv", "row_names": True},
     ),
     "row names, CR LF": (
         lines('"id","x"', rows=[f"{i},{row}" for i, row in enumerate(ROWS)], end="\r\n"),
-        {},
+        {"row_names": True},
     ),
-    "row names, few rows": (lines("id,x", rows=["a,0,0", "b,1,1"]), {}),
+    "row names, few rows": (lines("id,x", rows=["a,0,0", "b,1,1"]), {"row_names": True}),
+    "row names, few rows and columns": (lines(rows=["a,0,0", "b,1,1"]), {
+        "row_names": True, "columns": ["id", "x"]
+    }),
+    "rows are longer": (lines("x,id", rows=[f"{row.partition(',')[2]},0,9" for row in ROWS]), {}),
     "separators behind rows": (lines("id,x", rows=[f"{row}," for row in ROWS]), {}),
     "one row is longer": (lines("id,x", rows=["0,0,9", *ROWS[1:]]), {}),
     "escaped quotes": (lines("t,x", rows=[rf'"a \"b, c\" d",{i % 10}' for i in range(40)]), {
@@ -99,7 +105,7 @@ def test_a_column_is_read_whatever_stands_around(opened, layout) -> None:
         assert source.names == ("id", "x")
     np.testing.assert_array_equal(values(source), expected)
     assert len(values(source, None)) == len(expected)
-    assert source.has_row_names == layout.startswith("row names")
+    assert source.has_row_names == ("row_names" in options)
 
 
 def test_texts_keep_what_was_escaped(opened) -> None:
@@ -118,7 +124,8 @@ def test_names_that_are_shared_are_refused_alone(opened) -> None:
 
 
 def test_names_of_rows_have_no_name(opened) -> None:
-    source = opened(lines("id,x", rows=[f"r{i},{row}" for i, row in enumerate(ROWS)]))
+    rows = [f"r{i},{row}" for i, row in enumerate(ROWS)]
+    source = opened(lines("id,x", rows=rows), row_names=True)
     assert source.names == ("", "id", "x")
     assert labels_of(source, "")[1][:2] == ["r0", "r1"]
 
@@ -126,6 +133,7 @@ def test_names_of_rows_have_no_name(opened) -> None:
 BAD = {
     "escape": ["", "\\\\", "a", "1", '"', "\n", " ", ",", "§", 5, True, b"\\", ["\\"]],
     "comment": ["", "##", "a", "1", '"', "\n", "\t", ",", "§", 5, True, b"#", ["#"]],
+    "row_names": [0, 1, "", "yes", None, ["id"], "True", 1.0, b"1", (True,)],
     "skip": [-1, 1.0, 0.5, "1", "", True, False, None, [1], (2,), b"1", 1j],
     "negative": ["", "-5", "5", "(", "()", "(5", "- 5", "brackets", 5, -5, True, ["5-"]],
 }
@@ -215,7 +223,8 @@ ODD = {
     ),
     "comment": (lines("#1,a", "id,x"), "the first line begins with #: if it is a comment"),
     "escapes": (lines("t,x", rows=['"a \\"b",1']), "backslashes stand before quotes: --escape"),
-    "row names": (lines("t,x", rows=["1,2,3"]), "one cell more than the header"),
+    "row names": (lines("t,x", rows=["1,2,3"]), "as R writes them, --row-names"),
+    "row names, one column": (lines("x", rows=["r1,2", "r2,3"]), "as R writes them, --row-names"),
     "longer rows": (lines("t,x", rows=["1,2,3,4", "1,2"]), "1 of 2 rows have more cells than"),
     "shared": (lines("t,t,x,,", rows=["1,2,3,,"]), "several columns are called 't', nothing: to"),
     "data": (lines("Anna,1980-01-01"), "the header holds dates: if it is a row of data"),

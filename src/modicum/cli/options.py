@@ -176,6 +176,11 @@ def add_csv(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--columns", metavar="A,B,...", help="names of the columns of a file without a header"
     )
+    group.add_argument(
+        "--row-names",
+        action="store_true",
+        help="rows begin with a name that the header does not name, as R writes them",
+    )
     group.add_argument("--skip", metavar="K", type=whole, help="leave out K lines above the header")
     group.add_argument(
         "--sheet", metavar="NAME", help="of a workbook, or its number (default: 1, the first)"
@@ -252,6 +257,8 @@ def opened(arguments: argparse.Namespace) -> Source:
         chosen["columns"] = arguments.columns.split(",")
     if arguments.one_line_rows:
         chosen["multiline"] = False
+    if arguments.row_names:
+        chosen["row_names"] = True
     if arguments.file == "-":
         arguments.copy = _standard_input()
         arguments.file = arguments.copy.path

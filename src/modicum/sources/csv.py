@@ -33,7 +33,6 @@ from modicum.sources.polars import labels_of, query_count, query_frames, streams
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _COMMENTS = ("#", "%")
-_SEEN = 5  # rows that R looks at
 _KNOWN = 1 << 16  # cells
 
 
@@ -53,6 +52,7 @@ class CsvFile(base.StreamSource):
         numbers: Numbers,
         columns: Sequence[str] | None = None,
         *,
+        row_names: bool = False,
         declared: bool = False,
         keep: object = None,
     ) -> None:
@@ -65,8 +65,8 @@ class CsvFile(base.StreamSource):
         header = self.first is not None and not declared
         self.data = headers.data_in(cells, numbers.reader()) if header else ""
         self._sure = not header or (not self.data and headers.are_names(cells))
-        self.has_row_names = header and _has_row_names(path, dialect, self.first)
-        self.header = ["", *cells] if self.has_row_names else cells
+        self.has_row_names = row_names
+        self.header = ["", *cells] if row_names else cells
         super().__init__("csv", self.header, label=repr(name))
         self._counted = "#" * (1 + max(map(len, self.header)))  # no name begins so
         self._agreed: bool | None = None
@@ -274,19 +274,6 @@ def _first_row(path: str, name: str, dialect: csv_rows.Dialect) -> csv_rows.Firs
     if first is None:
         raise SourceError(f"{name!r} is empty: its first line must name the columns")
     return first
-
-
-def _has_row_names(path: str, dialect: csv_rows.Dialect, first: csv_rows.FirstRow | None) -> bool:
-    """Whether names of rows stand first, for which the header has no name, as R writes them.
-
-    R looks at the first five rows, as here: each has one cell more than the header. Cells behind
-    the last name that are all empty are those of separators at the ends of lines.
-    """
-    if first is None:
-        return False
-    width = len(first.cells) + 1
-    rows = list(itertools.islice(csv_rows.read_rows(path, dialect, first.end), _SEEN))
-    return {len(row) for row in rows} == {width} and any(row[-1] for row in rows)
 
 
 def _named(columns: Sequence[str]) -> list[str]:

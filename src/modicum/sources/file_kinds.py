@@ -1,7 +1,8 @@
 """What kind of file it is, by its first bytes: for files whose name says that they are text.
 
 Only the beginning is looked at, and only of a file that is to name its columns in its first line:
-that line counts as public. What is found is the kind alone; no byte of the file is shown.
+that line counts as public. Of text nothing else is looked at, so that no row decides. What is found
+is the kind alone; no byte of the file is shown.
 """
 
 from __future__ import annotations
@@ -50,12 +51,14 @@ _SIGNATURES: Sequence[tuple[bytes, str, str]] = (
         "a file of arrays (HDF5, NetCDF or MATLAB)",
         "",
     ),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a", "a picture", ""),
     (rb"\x93NUMPY", "an array of NumPy", "in Python pass numpy.load(PATH)"),
     (rb"\x80[\x02-\x05].{9}|\x80[\x02-\x05]\x7d", "a pickle of Python", "pass what is in it"),
     (rb"Obj\x01", "an Avro file", "write it to Parquet"),
+)
+_WORDS: Sequence[tuple[bytes, str, str]] = (
     (rb"%PDF-", "a PDF", "export the table as CSV"),
     (rb"\{\\rtf1|%!PS-", "a document", "export the table as CSV"),
-    (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a", "a picture", ""),
     (rb"-----BEGIN [A-Z]|age-encryption\.org/", "encrypted", "decrypt it first"),
     (
         rb"version https://git-lfs",
@@ -63,27 +66,25 @@ _SIGNATURES: Sequence[tuple[bytes, str, str]] = (
         "fetch the file with git lfs pull",
     ),
     (
-        rb"(?i)\s*<(?:!doctype html|html|head|body|table|script|meta|div)\b",
+        rb"(?i)<(?:!doctype html|html|head|body|table|script|meta|div)\b",
         "a page of HTML",
         "perhaps a login page was downloaded in place of the file",
     ),
     (
-        rb"(?i)\s*<(?:\?xml|!--|[a-z][\w:.-]*(?:\s[^<>]*)?>\s*<)",
+        rb"(?i)<(?:\?xml|!--|[a-z][\w:.-]*(?:\s[^<>]*)?>\s*(?:<|$))",
         "an XML file",
         "export the table as CSV",
     ),
     (
-        rb"\s*\{\s*(?:\}|\"(?:[^\"\\]|\\.)*\"\s*:)[^\n]*\}\s*\n\s*\{",
-        "a file of JSON lines",
-        "in Python pass polars.scan_ndjson(PATH)",
-    ),
-    (
-        rb"\s*(?:\{\s*(?:\}|\"(?:[^\"\\]|\\.)*\"\s*:)|\[\s*(?:[\[{\]\"]|-?\d|true|false|null|$))",
+        rb"\{\s*(?:\}|\"(?:[^\"\\]|\\.)*\"\s*:|$)|\[\s*(?:[\[{\]\"]|-?\d|true|false|null|$)",
         "a JSON file",
-        "in Python pass pandas.read_json(PATH)",
+        "in Python pass pandas.read_json(PATH), or polars.scan_ndjson(PATH) if each line is a row",
     ),
 )
-_KINDS = [(re.compile(each, re.DOTALL), kind, how) for each, kind, how in _SIGNATURES]
+_KINDS, _OF_TEXT = (
+    [(re.compile(each, re.DOTALL), kind, how) for each, kind, how in kinds]
+    for kinds in (_SIGNATURES, _WORDS)
+)
 _MARKS = {
     b"\xff\xfe\0\0": "UTF-32",
     b"\0\0\xfe\xff": "UTF-32",
@@ -110,12 +111,13 @@ def other_kind(start: bytes, separator: str = ",") -> str | None:
         if start.startswith(mark):
             return f"is in {encoding}: save it as UTF-8"
     text = start.removeprefix(_BOM)
-    for pattern, kind, how in _KINDS:
-        if pattern.match(text):
-            return f"is {kind}" + (f": {how}" if how else "")
+    line = re.split(rb"[\r\n]", text.lstrip(), maxsplit=1)[0]
+    for found, kinds in ((text, _KINDS), (line, _OF_TEXT)):
+        for pattern, kind, how in kinds:
+            if pattern.match(found):
+                return f"is {kind}" + (f": {how}" if how else "")
     if _HALVES.match(text):
         return "is in UTF-16: save it as UTF-8"
-    line = re.split(rb"[\r\n]", text, maxsplit=1)[0]
     if _CONTROL.search(line.replace(separator.encode(), b"")):
         return "is no text: its first line holds control characters"
     return None

@@ -160,6 +160,7 @@ def csv_file(
     negative: str | None = None,
     encoding: str = "utf-8",
     columns: Sequence[str] | None = None,
+    row_names: bool = False,
     multiline: bool = True,
     escape: str | None = None,
     comment: str | None = None,
@@ -191,6 +192,9 @@ def csv_file(
         Of text: UTF-8, or one in which every ASCII character is one byte, such as ``"cp1252"``.
     columns : sequence of str, optional
         Names of the columns of a file without a header.
+    row_names : bool
+        Whether rows begin with a name that the header does not name, as R's ``write.table`` writes
+        them.
     multiline : bool
         Whether a cell in quotes may hold line ends. ``False`` makes every line a row, whatever
         quotes there are, so that no line can change how another is read.
@@ -224,6 +228,8 @@ def csv_file(
     >>> round(modicum.mean(people, "income", within=(-1e9, 1e9), epsilon=1).value)
     1234
     """
+    if not isinstance(row_names, bool):
+        raise InvalidArgument(f"row_names must be True or False, got {as_given(row_names)}")
     read, name = _one_file("csv_file", path), Path(path).name
     if find_spec("polars") is None:
         _say_once(_SLOW)
@@ -242,7 +248,7 @@ def csv_file(
         layout = dialect if said is None else replace(dialect, skip=max(skip, 1))
         if said is not None and separator is None:
             layout = replace(layout, separator=said)
-        return CsvFile(read, name, layout, numbers, columns, keep=copy)
+        return CsvFile(read, name, layout, numbers, columns, row_names=row_names, keep=copy)
 
     return base.guarded(repr(name), opened)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from modicum.plural import number_of
-from modicum.sources import csv_rows, file_kinds
+from modicum.sources import csv_rows, file_kinds, headers
 from modicum.sources.csv import CsvFile
 
 _MOST_ROWS = 100_000
@@ -74,21 +74,20 @@ def _of_rows(source: CsvFile) -> Iterator[str]:
     start = None if first is None else first.end
     rows = [*itertools.islice(csv_rows.read_rows(source.path, dialect, start), _MOST_ROWS)]
     width = len(source.header)
-    if source.has_row_names:
-        yield (
-            "each row has one cell more than the header: the first ones are names of rows, as R "
-            "writes them, and have no name"
-        )
     widths = Counter(len(row) for row in rows[:_BEGIN] if row)
     most = widths.most_common(1)[0][0] if widths else 0
     before = None if first is None else _lines_before(source, len(first.cells), most)
+    longer = sum(any(row[width:]) for row in rows)
     if before is not None:
         yield (
             f"the first line has {number_of(width, 'cell')} and most others {most}: --skip {before}"
         )
-        return
-    longer = sum(any(row[width:]) for row in rows)
-    if longer:
+    elif longer and most == width + 1 and not source.has_row_names:
+        yield (
+            "rows have more cells than the header, most of them one: if they begin with row names, "
+            "as R writes them, --row-names"
+        )
+    elif longer:
         yield (
             f"{longer:,} of {len(rows):,} rows have more cells than the header: those beyond it "
             "are left out; with --skip and --columns all are named"
@@ -102,7 +101,7 @@ def _lines_before(source: CsvFile, width: int, most: int) -> int | None:
     for skip in range(source.dialect.skip + 1, source.dialect.skip + _MOST_BEFORE):
         found = csv_rows.first_row(source.path, replace(source.dialect, skip=skip))
         if found is not None and len(found.cells) == most:
-            return skip
+            return None if headers.data_in(found.cells, source.numbers.reader()) else skip
     return None
 
 
