@@ -76,3 +76,18 @@ def test_bytes_that_are_no_utf8_are_no_damage() -> None:
     table = pa.table({"t": pa.concat_arrays([broken, column.view(pa.string())])})
     curator = mo.Curator(table, budget=mo.pure(900))
     assert round(curator.n_distinct("t", epsilon=400).value) == 3
+
+
+def test_a_file_that_says_it_has_more_rows_than_values(tmp_path) -> None:
+    """The number of its rows is that of its values."""
+    path = tmp_path / "t.arrow"
+    with pa.ipc.new_file(path, pa.schema([("x", pa.float64())])) as sink:
+        sink.write_batch(pa.record_batch({"x": np.arange(300.0)}))
+    data = path.read_bytes()
+    rows = (300).to_bytes(8, "little")
+    assert rows in data
+    path.write_bytes(data.replace(rows, (1 << 40).to_bytes(8, "little")))
+    curator = mo.Curator(path, budget=mo.pure(9))
+    with pytest.raises(mo.SourceError, match="could not be read"):
+        curator.count(epsilon=1)
+    assert curator.spent.amount == 0
