@@ -72,7 +72,8 @@ def test_values_that_no_protocol_has(protocol, read) -> None:
 @every
 def test_another_version_is_not_read(protocol, read) -> None:
     said = json.loads(protocol.to_json())
-    for schema in ("modicum/1", said["schema"][:-1] + "2", said["schema"] + "0"):
+    name, version = said["schema"].split("/")
+    for schema in ("modicum/1", f"{name}/{int(version) + 1}", said["schema"] + "0"):
         with pytest.raises(InvalidArgument):
             read(json.dumps(said | {"schema": schema}))
 

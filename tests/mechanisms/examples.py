@@ -47,7 +47,7 @@ WRITTEN: dict[str, str] = {
     "RankThreshold": "first last target cap epsilon",
     "MedianCentre": "grid first last epsilon",
     "BeyondTarget": "target epsilon",
-    "Reach": "target tilt unit epsilon",
+    "Reach": "target epsilon tilt unit",
     "MedianCell": "epsilon",
     "TopCell": "tilts near epsilon",
     "LeastLoss": "most first epsilon",

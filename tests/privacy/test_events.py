@@ -120,8 +120,8 @@ def test_a_person_with_many_rows_shares_the_cost() -> None:
         ({"column": "id", "combine": "median"}, "left out .* got 'median'"),
         ({"column": "id", "max_rows": 0}, "positive integer, got 0"),
         ({"column": "id", "max_rows": True}, "positive integer, got True"),
-        ({"column": 3, "max_rows": 1}, "column names, got int"),
-        ({"column": "id", "max_rows": 1, "order_by": 3}, "column names, got int"),
+        ({"column": 3, "max_rows": 1}, "the name of one column, got 3: several"),
+        ({"column": "id", "max_rows": 1, "order_by": 3}, "the name of one column, got 3: several"),
         ({"column": "id", "max_rows": 1, "order_by": "id"}, "not which come first"),
     ],
 )

@@ -195,7 +195,8 @@ def test_few_rows_have_no_bound_and_say_so() -> None:
     lower, upper = found.interval()
     assert (lower < -1e300).all()
     assert (upper > 1e300).all()
-    assert "∞" in str(found)
+    assert found.code == "few_records"
+    assert "no usable answer" in str(found)
     assert "no bound" in found.explain()
     json.loads(found.to_json())
 

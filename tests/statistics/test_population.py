@@ -235,7 +235,7 @@ def test_an_answer_in_a_range_as_wide_as_float64_is_shown(cost, name) -> None:
         lower, upper = found.confidence_interval()
         assert lower <= found.value <= upper
         assert all(map(np.isfinite, (lower, upper)))
-        assert "population" in str(found)
+        assert ("population" in str(found)) == found.usable
         assert mo.Release.from_json(found.to_json()) == found
     groups = mo.Curator(table, budget=budget, entropy=entropy).group_by("g", keys=["a", "b"])
     means = groups.mean("x", population=True, budget=budget)

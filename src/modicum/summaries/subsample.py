@@ -83,7 +83,7 @@ def members(size: int, k: int, entropy: Entropy) -> Integers:
     """
     if k == 0:
         return np.arange(size)
-    if size <= _COINED.get(k, 0):
+    if size <= _COINED.get(k, -1):
         coins = entropy.words(-(-size // 8)).view(np.uint8)[:size]
         positions: Integers = ((coins & ((1 << k) - 1)) == 0).nonzero()[0]
         return positions
