@@ -31,7 +31,7 @@ T = TypeVar("T")
 _BATCH = 1 << 17  # rows of a Parquet file
 _SLOW = "CSV files are read about ten times faster with Polars: pip install polars"
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_ARROW = {".feather": "feather", ".arrow": "feather", ".ipc": "feather", ".orc": "orc"}
+_ARROW = (".feather", ".arrow", ".ipc", ".orc")
 _URL = re.compile(r"([a-z][a-z0-9+.-]+):/?/", re.IGNORECASE)
 _READERS = {
     ("xls", "xlsb", "ods"): (
@@ -141,7 +141,7 @@ def _open_file(file: str, label: str) -> base.StreamSource:
             lambda: CsvFile(copy.path, name, layout, Numbers(), declared=True, keep=copy),
         )
     if suffix in _ARROW:
-        return base.guarded(label, lambda: _open_arrow(file, _ARROW[suffix], label))
+        return base.guarded(label, lambda: _open_arrow(file, label))
     raise _unknown_format(Path(file).name)
 
 
@@ -485,11 +485,12 @@ def _open_parquet(file: str, label: str) -> base.StreamSource:
     raise SourceError(f"reading {label} needs PyArrow, Polars or DuckDB: pip install pyarrow")
 
 
-def _open_arrow(path: str, form: str, label: str) -> base.StreamSource:
+def _open_arrow(path: str, label: str) -> base.StreamSource:
     if find_spec("pyarrow") is None:
         raise SourceError(f"reading {label} needs PyArrow: pip install pyarrow")
-    dataset = import_module("pyarrow.dataset").dataset(path, format=form)
-    return arrow.ArrowDataset(dataset, label)
+    if not path.lower().endswith(".orc"):
+        return arrow.ArrowFile(path, label)
+    return arrow.ArrowDataset(import_module("pyarrow.dataset").dataset(path, format="orc"), label)
 
 
 def prefetch(batches: Generator[T, None, None]) -> Iterator[T]:
