@@ -69,7 +69,7 @@ class Status:
         words = self.words
         for of_range, otherwise in _OF_RANGES.items():
             words = words.replace(of_range, otherwise)
-        return replace(self, words=words)
+        return self if words == self.words else replace(self, words=words)
 
     def of_persons(self, column: str) -> Status:
         """The same of persons with all their rows, if it is about a tail: theirs is of totals.
