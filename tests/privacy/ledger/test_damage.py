@@ -36,12 +36,14 @@ def ledger(path) -> Ledger:
 
 
 def forge(path: Path, *statements: str) -> None:
-    """Edit the file as its owner could."""
+    """Edit the file as its owner could, and leave no trace but the edit."""
     connection = sqlite3.connect(path)
-    for trigger in ("modicum_no_update", "modicum_no_delete"):
+    triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+    made = dict(triggers.fetchall())
+    for trigger in made:
         connection.execute(f"DROP TRIGGER {trigger}")
     connection.execute("PRAGMA ignore_check_constraints=ON")
-    for statement in statements:
+    for statement in [*statements, *made.values()]:
         connection.execute(statement)
     connection.commit()
     connection.close()
