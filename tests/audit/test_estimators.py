@@ -98,6 +98,31 @@ def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, cost) -> 
     assert ("mean over the range" in used) == (statistic is ask.mean)
 
 
+# About all are nearer to 0 than a step of the range is long, and not 0: the search begins again.
+HIDDEN = {
+    "count": ((1500,), (20_000,)),
+    "home": ((0,),),
+    "records elsewhere": ((0,),),
+    "records elsewhere, again": ((0,),),
+    "values smaller than the step, but not 0": ((0,), (15_000,)),
+    "values other than 0": ((0,), (15_000,)),
+}
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
+def test_a_search_that_begins_again_below_a_step_keeps_the_claim(statistic, cost) -> None:
+    pairs = audit.neighbours((0.0, 1e-8, 5.0), 2)
+    report = audit.check(
+        statistic(**WIDE, **cost), pairs, values=HIDDEN, widths=(0,) * 6 + (1,) * 12
+    )
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    for label in ("values smaller than the step, but not 0", "octave", "top"):
+        assert used[label] > 0.99, label
+
+
 # Nobody outside of the first bounds, or so many that they are drawn again: narrower, wider, as wide
 # as the range; or a few, who tell how far away they are, or that they are nothing but noise.
 AGAIN = {
