@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.summaries import subsample
+from tests.exact.goodness import p_value
 
 DRAWS = 20_000
 
@@ -13,15 +13,9 @@ DRAWS = 20_000
 def chance_of_sets(size: int, k: int, rate: float) -> float:
     """P-value of the drawn sets, if each position were in with probability ``rate``."""
     entropy = SeededEntropy(f"{size} {k}")
-    seen = np.zeros(1 << size)
-    for _ in range(DRAWS):
-        seen[int((1 << subsample.members(size, k, entropy)).sum())] += 1
-    ones = np.array([each.bit_count() for each in range(1 << size)])
-    expected = DRAWS * rate**ones * (1 - rate) ** (size - ones)
-    few = expected < 5
-    merged = [np.append(each[~few], each[few].sum()) for each in (seen, expected)]
-    kept = merged[1] > 0
-    return float(stats.chisquare(merged[0][kept], merged[1][kept]).pvalue)
+    drawn = [int((1 << subsample.members(size, k, entropy)).sum()) for _ in range(DRAWS)]
+    ones = [each.bit_count() for each in range(1 << size)]
+    return p_value(drawn, {i: rate**n * (1 - rate) ** (size - n) for i, n in enumerate(ones)})
 
 
 @pytest.mark.parametrize("coined", [True, False], ids=["coins", "positions"])
