@@ -133,7 +133,7 @@ def test_a_function_of_a_lazy_table_that_asks(of) -> None:
     if of == "table":
         table = table.map_batches(function)
     else:
-        table = table.with_columns(pl.col("x").map_batches(function))
+        table = table.with_columns(pl.col("x").map_batches(function, return_dtype=pl.Float64))
     curators.append(mo.Curator(table, budget=mo.pure(5)))
     curators[0].count(epsilon=1)
     curators[0].mean("x", within=(0, 100), epsilon=1)

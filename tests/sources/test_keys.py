@@ -78,7 +78,12 @@ def curator(request, tmp_path) -> mo.Curator:
 
 def objects(curator: mo.Curator, name: str) -> bool:
     """Whether pandas makes objects of the values of a column, which have no type."""
-    return name in {"day", "cents"} and "object" in curator._guard.source.declared(name)
+    return name in {
+        "day",
+        "cents",
+        "text",
+        "category",
+    } and "object" in curator._guard.source.label_type(name)
 
 
 @pytest.mark.one_in(3)
@@ -148,6 +153,8 @@ def test_categories_of_pandas_have_a_type() -> None:
         ([True, False], True, "True"),
     ):
         table = pd.DataFrame({"g": pd.Series(values).astype("category")})
+        if table["g"].cat.categories.dtype == object:  # of pandas 2, where text has no type
+            continue
         table = pd.concat([table] * 20, ignore_index=True)
         curator = mo.Curator(table, budget=mo.pure(10**6))
         assert curator.value_counts("g", keys=[key], epsilon=200).total.value == 20

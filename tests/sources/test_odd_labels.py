@@ -16,6 +16,7 @@ from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.sources.base import open_source
 from tests.sources.engines import TABLES as ALL_TABLES
 from tests.sources.engines import labels_of, same, values
+from tests.sources.odd_columns import arrow_types
 
 UNIT = mo.unit_of("id", max_rows=1)
 
@@ -204,7 +205,9 @@ IDS = [uuid.UUID(int=5), None, uuid.UUID(int=2**100), uuid.UUID(int=5)]
 
 
 @pytest.mark.parametrize(
-    "kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(2), "dictionary"], ids=str
+    "kind",
+    [pa.binary(), pa.large_binary(), *arrow_types(("binary_view",)), pa.binary(2), "dictionary"],
+    ids=str,
 )
 def test_bytes_are_labels_by_the_text_that_they_are(kind, tmp_path) -> None:
     fixed = kind == pa.binary(2)
@@ -219,7 +222,10 @@ def test_bytes_are_labels_by_the_text_that_they_are(kind, tmp_path) -> None:
             continue
         folder = tmp_path / name
         folder.mkdir()
-        source = open_source(make(table, folder))
+        try:
+            source = open_source(make(table, folder))
+        except pa.ArrowNotImplementedError:  # PyArrow 16 writes no views of bytes to Parquet
+            continue
         source.check_label("id")
         codes, known = labels_of(source, "id")
         assert [None if code < 0 else known[code] for code in codes] == expected, name
@@ -236,6 +242,7 @@ def count_of_persons(source) -> int:
     return round(mo.n_distinct(source, "id", unit=mo.unit_of("id"), epsilon=200).value)
 
 
+@pytest.mark.skipif(not arrow_types(("uuid",)), reason="this PyArrow has no UUIDs")
 def test_identifiers_are_labels_by_their_text(tmp_path) -> None:
     expected = [None if each is None else str(each) for each in IDS]
     stored = pa.array([None if each is None else each.bytes for each in IDS], pa.binary(16))
@@ -264,12 +271,16 @@ def test_identifiers_are_labels_by_their_text(tmp_path) -> None:
 
 ODD = {
     "runs": pa.RunEndEncodedArray.from_arrays([2], [1.0]),
-    "truth": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8())),
-    "json": pa.ExtensionArray.from_storage(pa.json_(), pa.array(["1", "2"])),
     "fields": pa.array([{"a": 1}, {"a": 2}]),
     "nothing": pa.nulls(2),
-    "uuid": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16)] * 2, pa.binary(16))),
 }
+for name, stored in {
+    "truth": ("bool8", pa.array([1, 0], pa.int8())),
+    "json": ("json_", pa.array(["1", "2"])),
+    "uuid": ("uuid", pa.array([bytes(16)] * 2, pa.binary(16))),
+}.items():
+    for kind in arrow_types((stored[0],)):
+        ODD[name] = pa.ExtensionArray.from_storage(kind, stored[1])
 LINES = {
     "runs": "pyarrow.compute.run_end_decode(t['runs'])",
     "truth": "t['truth'].cast(pyarrow.bool_())",

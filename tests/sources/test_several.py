@@ -3,6 +3,7 @@
 import datetime as dt
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -36,6 +37,7 @@ def opened(request):
         with without(*ENGINES[request.param]):
             return open_source(path)
 
+    open_with.engine = request.param
     return open_with
 
 
@@ -55,6 +57,8 @@ def labels(source, column: str) -> list:
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("lacking", ["null", "column", "no rows", "nulls"])
 def test_what_one_file_lacks_is_missing_there(opened, lacking, order, tmp_path) -> None:
+    if lacking in {"null", "no rows"} and opened.engine == "duckdb" and duckdb.__version__ < "2":
+        pytest.skip("this DuckDB says that what has no type holds integers")
     whole = pa.table({"x": X, **COLUMNS})
     lacks = {
         "null": pa.table({"x": X, **{name: pa.nulls(2) for name in COLUMNS}}),

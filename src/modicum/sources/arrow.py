@@ -88,7 +88,10 @@ def _text_labels(array: Any) -> LabelValues:
     if "binary" in str(array.type):
         return _texts_of(array, text_of_bytes)
     if str(array.type) == "string_view":
-        array = array.cast(pa.large_string())
+        try:
+            array = array.cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # by type, in PyArrow 16 and 17
+            array = pa.array(array.to_pylist(), pa.large_string())
     whole = (lambda: array) if "string" in str(array.type) else None
     return Text(lambda: _encoded(array), lambda texts: _among(array, texts), whole)
 

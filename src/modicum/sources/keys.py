@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import InvalidArgument, as_given
-from modicum.sources.labels import text_of_bytes
+from modicum.sources.labels import text_of_bytes, texts
 from modicum.sources.types import label_kind
 
 _LABELS = (str, Real, Decimal, date)
@@ -62,7 +62,9 @@ def read_key(key: Any, told: str) -> Any:
         key = datetime.combine(key.date(), key.timetz())
         key = key if key.tzinfo is None else key.astimezone(UTC)
     if (
-        not isinstance(key, _LABELS) or (isinstance(key, Decimal) and key.is_nan()) or key != key  # noqa: PLR0124 -- NaN and NaT
+        not isinstance(key, _LABELS)
+        or (isinstance(key, Decimal) and key.is_nan())
+        or texts([key]) == [None]  # also an integer of more digits than Python writes
     ):
         raise InvalidArgument(
             f"{told} can be no label: pass text, numbers, bools, dates or moments"
