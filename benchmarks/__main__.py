@@ -2,9 +2,9 @@
 
 Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, several, intervals,
 tails, real, population, population-quantiles, population-slopes, spread, locations, robust,
-smooth, vectors, moments, slopes, components, speed, growth, groups, waits, small-groups,
-person-groups, steps, crosstab, describe, filters, bulk, ledger, local, shuffle, peers, spark and
-all.
+smooth, vectors, moments, slopes, many-columns, components, speed, growth, groups, waits,
+small-groups, person-groups, steps, crosstab, describe, filters, bulk, ledger, local, shuffle,
+peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
@@ -32,6 +32,7 @@ from benchmarks import (
     ledger,
     local,
     locations,
+    many_columns,
     moments,
     ordinary,
     peers,
@@ -103,6 +104,9 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "vectors": lambda quick: vectors.vectors(vectors.QUICK if quick else vectors.FULL),
     "moments": lambda quick: moments.moments(moments.QUICK if quick else moments.FULL),
     "slopes": lambda quick: slopes.slopes(slopes.QUICK if quick else slopes.FULL),
+    "many-columns": lambda quick: many_columns.many_columns(
+        many_columns.QUICK if quick else many_columns.FULL
+    ),
     "components": lambda quick: components.components(
         components.QUICK if quick else components.FULL
     ),
