@@ -109,7 +109,7 @@ class Estimate(ABC, Generic[R_co]):
             status = status.of_persons(str(unit.column))
         if status.ok and left_out:
             status = Status("left_out", left_out)
-        if circumstances["lattice"] is None:
+        if not status.ok and circumstances["lattice"] is None:
             status = status.without_range
         return self._release(
             error_model=self.error_model,

@@ -68,9 +68,12 @@ class Source(ABC):
         label: str | None = None,
     ) -> None:
         self.engine = engine
-        times = Counter(names)
-        self._names = None if names is None else tuple(name for name in names if times[name] == 1)
-        self.shared = frozenset(name for name, n in times.items() if n > 1)
+        self._names = None if names is None else tuple(names)
+        self.shared: frozenset[str] = frozenset()
+        if self._names and len(set(self._names)) < len(self._names):
+            times = Counter(self._names)
+            self._names = tuple(name for name in self._names if times[name] == 1)
+            self.shared = frozenset(times).difference(self._names)
         self._declared = declared
         self._alias = alias
         self._label = f"the {engine} data" if label is None else label

@@ -169,6 +169,7 @@ class _WholeCodes(Sensitive):
 
 
 _UNKNOWN = -2  # in place of a code
+_NO_CODES: Integers = np.empty(0, dtype=np.int64)
 _TIMES = 4  # times as many texts as a batch has rows are looked up in it
 
 
@@ -183,7 +184,7 @@ class _ArrowTexts(Sensitive):
 
     def __init__(self) -> None:
         self._known: Any = None
-        self._codes = np.empty(0, dtype=np.int64)
+        self._codes = _NO_CODES
 
     def codes(self, array: Any, make: Callable[[Sequence[Any]], Integers]) -> Integers:
         """Return the code of each row; ``make`` returns those of texts that were not there."""
@@ -248,7 +249,7 @@ class Dictionary(Sensitive):
         self._wholes = _WholeCodes()
         self._made: list[Integers] = []  # whole numbers that are in the table alone
         self._arrow = _ArrowTexts()
-        self._listed: tuple[object, Integers] = (None, np.empty(0, dtype=np.int64))
+        self._listed: tuple[object, Integers] = (None, _NO_CODES)
         self._kept: tuple[object, NDArray[np.int32]] | None = None
 
     def codes(self, values: LabelValues) -> Integers:

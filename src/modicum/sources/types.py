@@ -7,6 +7,7 @@ are public.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from keyword import iskeyword
 
 from modicum.errors import UnsupportedData
@@ -125,6 +126,7 @@ _BARE["dask"] = _BARE["pandas"].replace("pandas.to_numeric", "dask.dataframe.to_
 _BARE["parquet"] = _BARE["polars"]
 
 
+@lru_cache
 def is_number(declared: str) -> bool:
     """Whether columns of a declared type can be read.
 
