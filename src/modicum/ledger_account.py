@@ -56,14 +56,13 @@ class LedgerAccountant:
         )
 
     def pending(self, cost: Budget, query: str, key: str | None) -> charging.PendingCharge:
+        state = self._ledger.account(self._name)  # first: another process may charge the key now
         charged = None if key is None else self._ledger.find(self._name, key, query)
-        if charged is None:
-            state = self._ledger.account(self._name)
-            if not cost <= state.remaining:
-                raise errors.BudgetExceeded(
-                    f"this costs {cost}, but only {state.remaining} of {state.budget} is left in "
-                    f"account {self._name!r}; nothing was charged"
-                )
+        if charged is None and not cost <= state.remaining:
+            raise errors.BudgetExceeded(
+                f"this costs {cost}, but only {state.remaining} of {state.budget} is left in "
+                f"account {self._name!r}; nothing was charged"
+            )
         return _LedgerCharge(self._ledger, self._name, cost, query, key, charged)
 
     def checked_key(self, key: object) -> str:

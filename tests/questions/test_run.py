@@ -226,6 +226,40 @@ def test_two_processes_at_once(folder: Path) -> None:
     assert written["value"] == done.answers["old"].value
 
 
+def test_a_first_run_that_another_one_is_just_before(folder: Path) -> None:
+    """It has made the folder, and is about to put its first file there; or was killed then."""
+    survey = mo.questions.read(folder / "survey.toml")
+    answers = folder / "survey-answers"
+    answers.mkdir()
+    (answers / ".run.json.12-345.part").write_text("{}", "utf-8")
+    assert survey.run(ledger=url(folder)).complete
+
+
+def test_a_key_that_another_process_charges_meanwhile_is_not_refused(folder: Path) -> None:
+    """The last of a budget goes to it between two looks of this process, which has its answer."""
+
+    class Meanwhile(mo.Ledger):
+        def find(self, name: str, key: str, request: str) -> object:
+            found = super().find(name, key, request)
+            if other:
+                other.pop()()
+            return found
+
+    other, answers = [], []
+    ledger = mo.Ledger(url(folder))
+    ledger.open_account("little", mo.pure(1))
+
+    def ask(ledger: mo.Ledger) -> None:
+        curator = mo.Curator(TABLE, ledger=ledger, account="little")
+        if type(ledger) is Meanwhile:
+            other.append(lambda: ask(mo.Ledger(url(folder))))
+        answers.append(curator.idempotent("once").count(epsilon=1))
+
+    ask(Meanwhile(url(folder)))
+    assert answers[0] == answers[1]
+    assert ledger.account("little").spent == mo.pure(1)
+
+
 def test_a_price_that_does_not_fit_asks_nothing(folder: Path) -> None:
     text = FILE.replace("epsilon = 0.5", "epsilon = 3")
     (folder / "survey.toml").write_text(text)

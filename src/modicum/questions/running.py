@@ -261,7 +261,7 @@ def _take(run: QuestionAnswers) -> None:
     """Make the folder; one that holds something else is refused."""
     folder, file = run.folder, run.file
     try:
-        if folder.is_dir() and any(folder.iterdir()) and not _is_ours(run):
+        if folder.is_dir() and any(map(_is_kept, folder.iterdir())) and not _is_ours(run):
             raise errors.InvalidArgument(
                 f"the folder {folder} holds other files than answers of {file.path.name} for "
                 f"account {run.account!r}: name another one"
@@ -272,6 +272,11 @@ def _take(run: QuestionAnswers) -> None:
             f"cannot write in {folder}: {error.strerror}; nothing was asked"
         ) from None
     write_whole({folder / _INDEX: run.to_json() + "\n"})
+
+
+def _is_kept(file: Path) -> bool:
+    """Whether a file is more than what a first run, perhaps a killed one, is about to put there."""
+    return not (file.name.startswith(f".{_INDEX}.") and file.name.endswith(".part"))
 
 
 def _is_ours(run: QuestionAnswers) -> bool:
