@@ -55,6 +55,34 @@ def test_no_row_is_lost_whatever_a_sheet_says_of_its_size(reference, tmp_path) -
     assert len(values(source, None)) == 300
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'<row r="9"', b'<row r="8"'),
+        (b'<row r="9"', b'<row r="3"'),
+        (b'<row r="9"', b'<row r="0"'),
+        (b'<row r="9"', b'<row r="-4"'),
+        (b'<row r="301"', b'<row r="99999999999"'),
+        (b'<c r="B9"', b'<c r="A9"'),
+    ],
+)
+def test_a_sheet_whose_rows_or_cells_share_a_place_is_refused(old, new, tmp_path, capsys) -> None:
+    """A reader that keeps one of them would lose the other in silence."""
+    path = workbook(tmp_path / "t.xlsx", data=[["x", "word"], *ROWS])
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    assert parts[name].count(old) == 1
+    parts[name] = parts[name].replace(old, new)
+    with zipfile.ZipFile(path, "w") as file:
+        for part, content in parts.items():
+            file.writestr(part, content)
+    with pytest.raises(mo.SourceError, match=r"^the sheet 'data' is damaged: its rows"):
+        mo.Curator(path, budget=mo.pure(1))
+    assert main(["count", str(path), "--epsilon", "1"]) == 2
+    assert "is damaged" in capsys.readouterr().err
+
+
 def test_hidden_and_merged_and_blank_rows_are_rows(tmp_path) -> None:
     path = workbook(tmp_path / "t.xlsx", data=[["x", "y"], [1, 2], [], [3, 4], [5, 6]])
     book = openpyxl.load_workbook(path)

@@ -2,7 +2,8 @@
 
 A sheet's own note of its size is not believed: many programs write a wrong one, and rows beyond it
 would be lost. Every row of the file is a row, hidden or blank; of merged cells the first has the
-value. The names of the sheets are public.
+value. Rows whose numbers do not rise are refused, for of two with one number a reader would keep
+one in silence. The names of the sheets are public.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from modicum.errors import InvalidArgument, MissingColumn, as_given, did_you_mean
+from modicum.errors import InvalidArgument, MissingColumn, SourceError, as_given, did_you_mean
 from modicum.sources import base, copied, csv_rows
 from modicum.sources.csv import CsvFile
 from modicum.sources.numerals import Numbers
@@ -99,6 +100,7 @@ def _chosen(sheets: Sequence[str], sheet: str | int, label: str) -> str:
     )
 
 
+_MOST_ROWS = 1 << 20  # of a sheet of Excel
 _BROKEN = "#VALUE!"  # a cell that cannot be read, as Excel writes it
 
 
@@ -133,14 +135,19 @@ def _values(book: Any, sheet: Any) -> Iterator[list[object]]:
         parser.parse_cell = parsed
         following = 1
         for number, cells in parser.parse():
+            places = {cell["column"] for cell in cells}
+            if not following <= number <= _MOST_ROWS or len(places) < len(cells):
+                raise SourceError(
+                    f"the sheet {sheet.title!r} is damaged: its rows are not numbered upwards from "
+                    f"1 to {_MOST_ROWS:,} at most, or several cells have one place; save it anew"
+                )
             for _ in range(following, number):
                 yield []
-            if following <= number:
-                values: list[object] = [None] * max((cell["column"] for cell in cells), default=0)
-                for cell in cells:
-                    values[cell["column"] - 1] = cell["value"]
-                yield values
-            following = max(following, number + 1)
+            values: list[object] = [None] * max(places, default=0)
+            for cell in cells:
+                values[cell["column"] - 1] = cell["value"]
+            yield values
+            following = number + 1
 
 
 def _rows(path: str, title: str, skip: int, columns: Sequence[str] | None) -> copied.Table:
