@@ -5,13 +5,16 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SystemEntropy
+from modicum.privacy import turn as one_at_a_time
 from modicum.privacy.turn import Turn
 
 WITHIN = "cannot be used from within its own question"
@@ -141,6 +144,50 @@ def test_a_function_of_a_lazy_table_that_asks(of) -> None:
     assert curators[0].spent == mo.pure(2)
 
 
+def test_a_function_of_a_query_in_sql_that_asks() -> None:
+    curators, said = [], []
+
+    def function(x: float) -> float:
+        for curator in curators:
+            with pytest.raises(mo.InvalidArgument, match=WITHIN):
+                curator.count(epsilon=1)
+            said.append("refused")
+        return x
+
+    connection = duckdb.connect()
+    connection.create_function("asking", function, ["DOUBLE"], "DOUBLE")
+    table = connection.sql("SELECT asking(i::DOUBLE) AS x FROM range(100) t(i)")
+    curators.append(mo.Curator(table, budget=mo.pure(5)))
+    curators[0].mean("x", within=(0, 100), epsilon=1)
+    assert "refused" in said
+    assert curators[0].spent == mo.pure(1)
+
+
+def test_a_pool_of_a_function_of_a_lazy_table_that_asks(monkeypatch) -> None:
+    """Nobody can tell that the table waits for it, so it waits for a time, and not for ever."""
+    monkeypatch.setattr(one_at_a_time, "_PATIENCE", 0.05)
+    curators, said = [], []
+
+    def ask(curator: mo.Curator) -> None:
+        with pytest.raises(mo.InvalidArgument, match=r"was busy for 0\.05 seconds"):
+            curator.count(epsilon=1)
+        said.append("refused")
+
+    def function(part):
+        with ThreadPoolExecutor(2) as pool:
+            [*pool.map(ask, curators * 2)]
+        return part
+
+    table = pl.LazyFrame({"x": np.arange(100.0)}).map_batches(function)
+    curators.append(mo.Curator(table, budget=mo.pure(5)))
+    curators[0].mean("x", within=(0, 100), epsilon=1)
+    assert len(said) >= 2
+    assert curators[0].spent == mo.pure(1)
+    with ThreadPoolExecutor(1) as pool:
+        curator = mo.Curator([1.0] * 99, budget=mo.pure(5))
+        assert pool.submit(curator.count, epsilon=1).result().usable
+
+
 def stops(*_: object) -> object:
     raise StopIteration
 
@@ -167,3 +214,55 @@ def test_a_function_of_a_lazy_table_that_says_it_is_done(of, function) -> None:
         with pytest.raises(mo.SourceError, match=r"^the polars data could not be read$"):
             ask()
     assert curator.spent.amount == 0
+
+
+@pytest.mark.parametrize(
+    ("raised", "why"),
+    [
+        (KeyError("a row of 12"), ""),
+        (GeneratorExit("a row of 12"), ""),
+        (StopAsyncIteration("a row of 12"), ""),
+        (MemoryError("a row of 12"), ": there is too little memory"),
+    ],
+)
+def test_whatever_a_function_of_a_lazy_table_raises_is_one_error(raised, why) -> None:
+    def function(*_: object) -> object:
+        raise raised
+
+    connection = duckdb.connect()
+    connection.create_function("failing", function, ["DOUBLE"], "DOUBLE")
+    query = "SELECT failing(i::DOUBLE) AS x, 'a' AS g FROM range(100) t(i)"
+    table = pl.LazyFrame({"x": np.arange(100.0), "g": ["a", "b"] * 50})
+    for lazy, said in (
+        (table.map_batches(function), f"^the polars data could not be read{why}$"),
+        (connection.sql(query), "^the duckdb data could not be read$"),
+    ):
+        curator = mo.Curator(lazy, budget=mo.pure(5))
+        for ask in (
+            lambda curator: curator.mean("x", within=(0, 100), epsilon=1),
+            lambda curator: curator.group_by("g", keys=["a"]).mean("x", within=(0, 9), epsilon=1),
+        ):
+            with pytest.raises(mo.SourceError, match=said) as caught:
+                ask(curator)
+            assert caught.value.__context__ is None
+        assert curator.spent.amount == 0
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
+def test_who_ends_the_program_within_a_question_leaves_the_ledger_free(kind, tmp_path) -> None:
+    raised: list[BaseException] = [kind()]
+
+    def function(part):
+        if raised:
+            raise raised.pop()
+        return part
+
+    url = f"sqlite:///{tmp_path}/budget.db"
+    mo.Ledger.create(url).open_account("p", mo.pure(5))
+    table = pl.LazyFrame({"x": np.arange(100.0)}).map_batches(function)
+    curator = mo.Curator(table, ledger=url, account="p")
+    with pytest.raises(kind):
+        curator.mean("x", within=(0, 100), epsilon=1)
+    curator.count(epsilon=1)
+    mo.Curator([1.0], ledger=url, account="p").count(epsilon=1)
+    assert mo.Ledger(url).account("p").spent == mo.pure(2)

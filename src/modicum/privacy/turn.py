@@ -14,6 +14,12 @@ from contextlib import AbstractContextManager
 
 from modicum.errors import InvalidArgument
 
+_PATIENCE = 600.0  # seconds
+_WITHIN = (
+    "cannot be used from within its own question, by a function of a lazy table or the handler of "
+    "a signal: ask when that question is answered"
+)
+
 
 class Turn:
     """Lets one thread at a time through, and refuses one that would wait for itself.
@@ -44,22 +50,26 @@ class Turn:
 
         A thread that has it already is a function of a lazy table, or a handler of a signal, that
         asks what it is a part of: it would wait for itself. So may a thread that Python did not
-        start, for the engine of a lazy table runs its functions there: it does not wait.
+        start, for the engine of a lazy table runs its functions there: it does not wait. Nor can a
+        thread of a pool be told from one that asks for its own sake: it waits for ten minutes at
+        most. The main thread waits as long as it takes, until an interrupt.
         """
-        if self.mine or (_is_foreign() and not self._is_free()):
+        if self.mine:
+            raise InvalidArgument(f"{self._what} {_WITHIN}")
+        thread = threading.current_thread()
+        if isinstance(thread, threading._DummyThread) and not self._comes(0):  # noqa: SLF001
+            raise InvalidArgument(f"{self._what} {_WITHIN}")
+        if thread is not threading.main_thread() and not self._comes(_PATIENCE):
             raise InvalidArgument(
-                f"{self._what} cannot be used from within its own question, by a function of a "
-                "lazy table or the handler of a signal: ask when that question is answered"
+                f"{self._what} was busy for {_PATIENCE:g} seconds: its questions are answered one "
+                "after the other. If this one is asked by a function of a lazy table, which that "
+                "table's own question waits for, ask when that question is answered"
             )
         return self._lock
 
-    def _is_free(self) -> bool:
-        free = self._lock.acquire(blocking=False)
-        if free:
+    def _comes(self, seconds: float) -> bool:
+        """Whether the turn is free within some time; never asked in the main thread."""
+        comes = self._lock.acquire(timeout=seconds)
+        if comes:
             self._lock.release()
-        return free
-
-
-def _is_foreign() -> bool:
-    """Whether Python did not start this thread."""
-    return isinstance(threading.current_thread(), threading._DummyThread)  # noqa: SLF001
+        return comes

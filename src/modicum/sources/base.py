@@ -478,14 +478,17 @@ def guarded(label: str, action: Callable[[], T]) -> T:
     try:
         with suppress_warnings():
             return action()
+    except errors.ModicumError:
+        raise
     except BaseException as error:
         # A panic within Polars is not an Exception, and neither is an interrupt by the user.
-        failed = isinstance(error, Exception) or type(error).__name__ == "PanicException"
+        failed = isinstance(error, Exception | GeneratorExit)
+        if not failed and type(error).__name__ != "PanicException":
+            raise
         # Arrow asks for as much memory as a damaged file says.
         memory = isinstance(error, MemoryError) and "arrow" not in type(error).__module__
-        if isinstance(error, errors.ModicumError) or memory or not failed:
-            raise
-    raise errors.SourceError(f"{label} could not be read")
+    why = ": there is too little memory" if memory else ""
+    raise errors.SourceError(f"{label} could not be read{why}")
 
 
 Opener = Callable[[Any], Source]
