@@ -126,6 +126,33 @@ def test_vectors_as_small_as_the_step_are_not_answered() -> None:
         assert (narrow.code, narrow.step_words) == ("ok", "")
 
 
+OF_LARGE: dict[str, dict[str, Any]] = {
+    **{name: options for name, options in ASKED.items() if name != "huber"},
+    "mean": {},
+    "std": {},
+    "var": {},
+    "skewness": {},
+    "winsorized_mean": {"trim": 0.1},
+    "histogram": {"bins": 4},
+}
+
+
+@pytest.mark.parametrize("name", OF_LARGE)
+@pytest.mark.parametrize(("base", "spread"), [(2**53, 1000), (-(2**60), 3000), (10**18 + 1, 50)])
+def test_integers_that_the_step_takes_for_one_are_not_answered(name, base, spread) -> None:
+    """Of steps up to 1 integers are told apart; a constant column of them is an answer."""
+    integers = RNG.integers(0, spread, 8000)
+    for x in (base + integers, np.full(8000, base)):
+        release = getattr(mo, name)(x, **OF_LARGE[name], epsilon=2)
+        assert (release.code, release.usable) == ("coarse_step", False), release.interval()
+        assert "subtract a public number" in release.status
+    for x in (integers * 1.0, integers + 1e6, np.full(8000, 5.0)):
+        release = getattr(mo, name)(x, **OF_LARGE[name], epsilon=2)
+        assert release.code != "coarse_step", release.lattice
+    large = getattr(mo, name)(np.full(8000, 1e8), **OF_LARGE[name], within=WIDE, epsilon=2)
+    assert large.code != "coarse_step"
+
+
 def test_a_step_that_was_chosen_is_no_surprise() -> None:
     release = asked(ORDINARY["answers"], "median", step=1)
     assert release.code == "ok"

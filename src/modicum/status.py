@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -130,6 +130,11 @@ COARSE = Status(
     "which has a finer step",
 )
 
+_AS_ONE = Status(
+    "coarse_step",
+    "most values lie within a few steps of each other, and are rounded to multiples of {step:g}: "
+    "subtract a public number from the column first",
+)
 
 _ALIKE = Status(
     "wide_noise",
@@ -202,16 +207,34 @@ def judged(status: Status, error_model: Any, *, typed: bool = True, stated: bool
     The property ``in_steps``, if it has one, is how large what was released is, in steps of its
     ``lattice``: one number, or one for each part of the answer; 0 if it may be that small because
     the values are 0, which does not depend on the step. An answer as small as the step is warned
-    of, unless the step was chosen wider than it has to be, which is not a surprise.
+    of, unless the step was chosen wider than it has to be, which is not a surprise. So are values
+    that lie :func:`as_one`: the property ``places``, if it has one, is what was released of where
+    most of them are, in steps.
     """
     if not typed and status.code not in USABLE and getattr(error_model, "few_seen", False):
         return NO_VALUES
     if stated and status.code == "range_end":
         return OK
-    largest = max(getattr(error_model, "in_steps", ()), default=0)
-    if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:
+    if status.code == "few_records":
         return status
-    return COARSE.filled(step=error_model.lattice.step)
+    largest = max(getattr(error_model, "in_steps", ()), default=0)
+    if 0 < largest <= _FEW_STEPS and not error_model.lattice.coarse:
+        return COARSE.filled(step=error_model.lattice.step)
+    places = getattr(error_model, "places", ())
+    one = as_one(error_model.lattice, places) if places and status.code in USABLE else OK
+    return status if one.ok else one
+
+
+def as_one(lattice: Any, places: Sequence[int]) -> Status:
+    """Warn of released places that are a few steps apart, and far from 0, if a step is above 1.
+
+    So are integers near 2^53 in a range that was found: they are told apart before rounding, and
+    not after it. Finer steps hold integers as they are.
+    """
+    if len(places) < 2 or lattice.step <= 1 or lattice.coarse:
+        return OK
+    near = max(places) - min(places) <= _FEW_STEPS and min(map(abs, places)) >= FINE_STEPS
+    return _AS_ONE.filled(step=lattice.step) if near else OK
 
 
 def bounds_in_steps(lo: int, hi: int) -> tuple[int, ...]:

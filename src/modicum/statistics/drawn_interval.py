@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from modicum import release, status
 from modicum.exact.lattice import Lattice
@@ -73,32 +74,41 @@ class DrawnEnds(DrawnInterval):
 
     point: int
 
+    if TYPE_CHECKING:  # a field of some, and a property of others
+
+        @property
+        def ends(self) -> tuple[int, int] | None: ...
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The point and its ends, in steps."""
+        return (self.point, *(self.ends or ()))
+
     @property
     def value(self) -> Fraction:
         """The point in the data's unit."""
         return self.lattice.inside(self.point)
 
-    def _interval(
-        self, ends: tuple[int, int] | None, level: float, rounding: float = 0.5
-    ) -> release.Interval:
+    def _interval(self, level: float, rounding: float = 0.5) -> release.Interval:
         """Return the ends, with some steps for rounding; the public range beyond their level."""
         lo, hi, step = self.lattice.lo, self.lattice.hi, self.lattice.step
-        if ends is None or self.level is None or level > self.level:
+        if self.ends is None or self.level is None or level > self.level:
             return release.Interval(lo, hi)
-        lower, upper = ends
+        lower, upper = self.ends
         return release.Interval(
             max(lo, (lower - rounding) * step), min(hi, (upper + rounding) * step)
         )
 
-    def _furthest(self, ends: tuple[int, int] | None) -> int:
+    @property
+    def _furthest(self) -> int:
         """Distance of the point and its ends from 0, in steps."""
-        low, high = ends or (self.point, self.point)
-        return max(abs(self.point), abs(low), abs(high))
+        return max(map(abs, self.places))
 
-    def _reaches_range_end(self, ends: tuple[int, int] | None) -> bool:
+    @property
+    def _reaches_range_end(self) -> bool:
         """Whether an end is that of the range, and the point is not."""
         range_ends = (self.lattice.first, self.lattice.last)
-        return any(a == b != self.point for a, b in zip(ends or (), range_ends, strict=False))
+        return any(a == b != self.point for a, b in zip(self.ends or (), range_ends, strict=False))
 
     def _covered(self, what: str) -> str:
         """Say that the interval covers a statistic, if it was drawn."""

@@ -36,7 +36,7 @@ from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import bounds, outside, quantile_points, spec, texts
-from modicum.status import OK, Status, hardly_seen
+from modicum.status import OK, Status, as_one, hardly_seen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
@@ -333,7 +333,8 @@ def drawn_histogram(
     inner = (float(edge * Fraction(lattice.step)) for edge in edges[1:-1])
     lo, hi = (-math.inf, math.inf) if options.unbounded else (lattice.lo, lattice.hi)
     values = (lo, *inner, hi)
-    return (yield from _counted(counts, split, lattice, values))
+    found = yield from _counted(counts, split, lattice, values)
+    return replace(found, status=as_one(lattice, drawn.points))
 
 
 def _counted(

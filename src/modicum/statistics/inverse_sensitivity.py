@@ -449,7 +449,7 @@ class LocationErrorModel(drawn_interval.DrawnEnds):
             needed = excess(self.growth, tail) * self.outside.expected(tail)
             if needed > self.allowed or self._too_many or self.outside.excess(0.05):
                 return Interval(self.lattice.lo, self.lattice.hi)
-        return self._interval(self.ends, level, rounding=1)
+        return self._interval(level, rounding=1)
 
     def tail_index(self, _level: float) -> float:
         """The index that the ends allow for, at any level."""
@@ -469,7 +469,7 @@ class LocationErrorModel(drawn_interval.DrawnEnds):
 
         Of a column of zeros, and a few others, it may be any such value.
         """
-        furthest = self._furthest(self.ends)
+        furthest = self._furthest
         return (furthest if furthest >= FINE_STEPS else 0,)
 
     @property
@@ -483,7 +483,7 @@ class LocationErrorModel(drawn_interval.DrawnEnds):
         outside = self._outside_status
         if outside.code != "clipped" and self.ends == (self.lattice.first, self.lattice.last):
             return TOO_LITTLE
-        if outside.code not in ("clipped", "heavy_tail") and self._reaches_range_end(self.ends):
+        if outside.code not in ("clipped", "heavy_tail") and self._reaches_range_end:
             return NO_END
         return outside
 

@@ -145,10 +145,14 @@ class RangeErrorModel(DrawnInterval):
         return Interval(least, max(least, min(width, (high - low + 1) * self.lattice.step)))
 
     @property
+    def places(self) -> tuple[int, ...]:
+        """Both points, and the ends around them, in steps."""
+        return (*self.points, *(end for pair in self.ends or () for end in pair))
+
+    @property
     def in_steps(self) -> tuple[int, ...]:
         """How far the outermost ends are apart, in steps; 0 if the quantiles are one."""
-        drawn = [*self.points, *(end for pair in self.ends or () for end in pair)]
-        return (max(drawn) - min(drawn) if self.points[0] < self.points[1] else 0,)
+        return (max(self.places) - min(self.places) if self.points[0] < self.points[1] else 0,)
 
     @property
     def status(self) -> Status:

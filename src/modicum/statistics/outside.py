@@ -423,6 +423,11 @@ class InBounds:
         return [self.lattice.value(self.lo), self.lattice.value(self.hi)]
 
     @property
+    def places(self) -> tuple[int, int]:
+        """The clipping bounds, in steps."""
+        return self.lo, self.hi
+
+    @property
     def ended(self) -> tuple[bool, bool]:
         """Whether each side is cut at the range's own end, beyond which nothing lies."""
         return self.lo <= self.lattice.first, self.hi >= self.lattice.last

@@ -419,22 +419,22 @@ class QuantileErrorModel(drawn_interval.DrawnEnds):
     population: bool = False
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        return self._interval(self.ends, level)
+        return self._interval(level)
 
     def population_interval(self, level: float) -> Interval | None:
         """Return the same, if the ends were drawn for it."""
-        return self._interval(self.ends, level) if self.population else None
+        return self._interval(level) if self.population else None
 
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the point and its ends are, in steps; 0 if the point is."""
-        return (self.point and self._furthest(self.ends),)
+        return (self.point and self._furthest,)
 
     @property
     def status(self) -> Status:
         if self.least_count * float(min(self.q, 1 - self.q)) < self.rank_bound:
             return TOO_LITTLE
-        if self._reaches_range_end(self.ends):
+        if self._reaches_range_end:
             return NO_END
         return at_an_end(self.lattice, *self.interval(self.level or 0.0, None))
 

@@ -262,6 +262,11 @@ class QuantilesErrorModel:
         return counted is not None and hardly_seen(counted.total, counted.bound(0.1))
 
     @property
+    def places(self) -> tuple[int, ...]:
+        """The points, in steps."""
+        return self.points
+
+    @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the furthest point is, in steps.
 
@@ -336,6 +341,11 @@ class OneQuantile:
     @property
     def few_seen(self) -> bool:
         return self.one.few_seen
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The point and its ends, in steps."""
+        return self.one.places
 
     @property
     def in_steps(self) -> tuple[int, ...]:

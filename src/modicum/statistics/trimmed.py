@@ -452,23 +452,24 @@ class TrimmedErrorModel(drawn_interval.DrawnEnds):
     length_bound: float
 
     @property
-    def _ends(self) -> tuple[int, int] | None:
+    def ends(self) -> tuple[int, int] | None:
+        """Those of the interval, in steps, if they were drawn."""
         return None if self.radius is None else (self.point - self.radius, self.point + self.radius)
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        return self._interval(self._ends, level)
+        return self._interval(level)
 
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the value and the ends of its interval are, in steps; 0 if it is."""
-        return (self.point and self._furthest(self._ends),)
+        return (self.point and self._furthest,)
 
     @property
     def status(self) -> Status:
         # [trimmed_mean.8] Fewer changes than that leave the mean among the records.
         if _changes(self.trim, self.count, self.count_noise) < self.length_bound:
             return TOO_LITTLE
-        lower, upper = self._ends or (self.point, self.point)
+        lower, upper = self.ends or (self.point, self.point)
         if lower < upper and (lower <= self.lattice.first or upper >= self.lattice.last):
             return NO_END
         return OK
