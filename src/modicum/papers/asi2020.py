@@ -306,7 +306,8 @@ class GradientSizes:
         """
         ends = np.array([-self.table.span, self.table.span])
         largest = int(np.abs(self.table.at(ends)).max())  # L: no difference is beyond these
-        places, rows = self.masses.places, max(1, _BLOCK // max(1, len(self.masses.places)))
+        places = self.masses.places
+        rows = max(1, score_lengths.BLOCK // max(1, len(places)))
         sums = [np.empty(0, dtype=np.int64)]
         for start in range(0, len(halves), rows):
             differences = places[None, :] - halves[start : start + rows, None]
@@ -314,9 +315,6 @@ class GradientSizes:
         divisor = score_lengths.ScoreLengths.parts(1) * largest
         rounded = (divisor // 2 - np.concatenate(sums)) // divisor
         return np.clip(rounded, -self.cap, self.cap)
-
-
-_BLOCK = 1 << 21  # scores computed together
 
 
 def _gradient(

@@ -152,7 +152,7 @@ _ROUNDING = 64  # parts of mass in one unit of length
 _HUGE = 1 << 60
 _LIMB, _LIMB_MASK = 26, (1 << 26) - 1
 _HALF, _HALF_MASK = 16, (1 << 16) - 1
-_BLOCK = 1 << 21  # scores computed together
+BLOCK = 1 << 17  # scores computed together, of which a core's cache holds a megabyte
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -280,7 +280,7 @@ class ScoreLengths:
 
     def at(self, t: Integers) -> Integers:
         """Return the lengths of values t in [lo, hi]; nondecreasing if ``towards`` is 0."""
-        rows = max(1, _BLOCK // max(1, len(self.masses.places)))
+        rows = max(1, BLOCK // max(1, len(self.masses.places)))
         blocks = [self._block(t[i : i + rows]) for i in range(0, len(t), rows)]
         return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
 
