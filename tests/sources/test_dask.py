@@ -10,6 +10,7 @@ import modicum as mo
 from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.privacy import turn
 from modicum.sources.base import open_source
 from modicum.sources.cluster.dask import _FAN_IN
 from modicum.sources.reader import read
@@ -145,3 +146,36 @@ def test_categories_that_are_not_declared(second: Any) -> None:
     table["id"] = table["id"].cat.as_unknown()
     unit = mo.unit_of("id", max_rows=1)
     assert round(mo.count(table, "x", epsilon=1000, unit=unit).value) == 200
+
+
+def test_a_function_of_the_table_that_asks_its_curator_does_not_wait_for_ever(monkeypatch) -> None:
+    """Threads of the scheduler run it, while the question waits for them."""
+    monkeypatch.setattr(turn, "_PATIENCE", 0.05)
+    curators: list[mo.Curator] = []
+    said: list[str] = []
+
+    def function(part: pd.DataFrame) -> pd.DataFrame:
+        for curator in curators:
+            with pytest.raises(mo.InvalidArgument, match="own question"):
+                curator.count(epsilon=1)
+            said.append("refused")
+        return part
+
+    table = frame(100, 3).map_partitions(function, meta=pd.DataFrame({"x": [0.5]}))
+    curators.append(mo.Curator(table, budget=mo.pure(5)))
+    with dask.config.set(scheduler="threads"):
+        curators[0].mean("x", within=(0, 100), epsilon=1)
+    assert "refused" in said
+    assert curators[0].spent == mo.pure(1)
+
+
+@pytest.mark.parametrize("raised", [StopIteration, GeneratorExit, KeyError, MemoryError])
+def test_whatever_a_function_of_the_table_raises_is_one_error(raised: type[BaseException]) -> None:
+    def function(_part: pd.DataFrame) -> pd.DataFrame:
+        raise raised("a row of 12")
+
+    table = frame(100, 3).map_partitions(function, meta=pd.DataFrame({"x": [0.5]}))
+    curator = mo.Curator(table, budget=mo.pure(5))
+    with pytest.raises(SourceError, match="^the dask data could not be read"):
+        curator.mean("x", within=(0, 100), epsilon=1)
+    assert curator.spent.amount == 0
