@@ -15,6 +15,7 @@ from modicum.status import NO_VALUES, OK, Status, at_an_end, judged
 WIDE = (-1e9, 1e9)
 LATTICE = Lattice.within(WIDE)
 FEW, LOST = Status("few_records", "too little"), Status("clipped", "lost")
+WIDE_NOISE = Status("wide_noise", "as wide as the range")
 RNG = np.random.default_rng(3)
 SKEWED = RNG.lognormal(0, 1.5, 6000)
 ASKED: dict[str, dict[str, Any]] = {
@@ -50,6 +51,7 @@ class Seen:
     in_steps: tuple[float, ...] = ()
     few_seen: bool = False
     lattice: Lattice = LATTICE
+    perhaps_nothing: bool = False
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,10 @@ class Seen:
         (OK, Seen(few_seen=True), "ok"),
         (FEW, Seen(few_seen=True), "no_values"),
         (LOST, Seen((3.0,), few_seen=True), "no_values"),
+        (WIDE_NOISE, Seen(few_seen=True), "wide_noise"),
+        (WIDE_NOISE, Seen(few_seen=True, perhaps_nothing=True), "no_values"),
+        (WIDE_NOISE, Seen(perhaps_nothing=True), "wide_noise"),
+        (OK, Seen(few_seen=True, perhaps_nothing=True), "ok"),
         (OK, Seen((0,)), "ok"),
         (OK, Seen((1,)), "coarse_step"),
         (OK, Seen((8, 0)), "coarse_step"),

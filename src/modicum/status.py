@@ -199,7 +199,8 @@ def judged(status: Status, error_model: Any, *, typed: bool = True, stated: bool
     """The estimator's status, or what the released numbers of any statistic may warn of instead.
 
     The error model's property ``few_seen``, if it has one, is whether the released count is
-    :func:`hardly_seen`. An answer that can be used stays so however few records there are.
+    :func:`hardly_seen`. An answer that can be used stays so however few records there are, but for
+    one that noise over the whole range explains: the property ``perhaps_nothing``, of sums.
     ``typed`` says whether the column is declared to hold numbers: then there are too few, and it is
     not text. ``stated``: nothing lies beyond the range, see [view.5], so that its ends are no
     surprise.
@@ -211,7 +212,9 @@ def judged(status: Status, error_model: Any, *, typed: bool = True, stated: bool
     that lie :func:`as_one`: the property ``places``, if it has one, is what was released of where
     most of them are, in steps.
     """
-    if not typed and status.code not in USABLE and getattr(error_model, "few_seen", False):
+    nothing = status.code == "wide_noise" and getattr(error_model, "perhaps_nothing", False)
+    doubtful = not typed and (nothing or status.code not in USABLE)
+    if doubtful and getattr(error_model, "few_seen", False):
         return NO_VALUES
     if stated and status.code == "range_end":
         return OK

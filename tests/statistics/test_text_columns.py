@@ -1,7 +1,4 @@
-"""A column of text in a file without types has one answer: that it has no numbers.
-
-But for sums, which are 0 of nothing.
-"""
+"""A column of text in a file without types has one answer: that it has no numbers."""
 
 import collections
 from pathlib import Path
@@ -20,6 +17,8 @@ ASKS = {
     "median": lambda c: c.median("x", **WITHIN, epsilon=1),
     "std": lambda c: c.std("x", **WITHIN, epsilon=1),
     "trimmed": lambda c: c.trimmed_mean("x", trim=0.1, **WITHIN, epsilon=1),
+    "sum": lambda c: c.sum("x", **WITHIN, epsilon=1),
+    "small sum": lambda c: c.sum("x", **WITHIN, epsilon="0.1"),
     "small": lambda c: c.mean("x", **WITHIN, epsilon="0.1"),
 }
 

@@ -409,6 +409,11 @@ class SumErrorModel(Clipped, SizedByBounds):
         return (self.home or 0) * max(self.count, 0) if self.at_home else self.noisy
 
     @property
+    def perhaps_nothing(self) -> bool:
+        """Whether noise alone may be the sum."""
+        return self.noise.explains(self.noisy)
+
+    @property
     def at_home(self) -> bool:
         """Whether all records may be at home, as far as noise tells."""
         if self.home is None:
