@@ -176,6 +176,6 @@ def test_whatever_a_function_of_the_table_raises_is_one_error(raised: type[BaseE
 
     table = frame(100, 3).map_partitions(function, meta=pd.DataFrame({"x": [0.5]}))
     curator = mo.Curator(table, budget=mo.pure(5))
-    with pytest.raises(SourceError, match="^the dask data could not be read"):
+    with pytest.raises(SourceError, match=r"^the dask data could not be read"):
         curator.mean("x", within=(0, 100), epsilon=1)
     assert curator.spent.amount == 0
