@@ -83,19 +83,17 @@ def runs_between(
     integer, its length, the number of points below it and the number of points on it (0 for a gap).
     """
     # np.unique would sort again; the points are sorted.
-    heads = np.flatnonzero(np.diff(points, prepend=first - 1))
-    values = points[heads]
-    before = np.append(heads, len(points))
-    starts = np.empty(2 * len(values) + 1, dtype=np.int64)
-    starts[0], starts[1::2], starts[2::2] = first, values, values + 1
-    stops = np.append(starts[1:], last + 1)
-    below = np.empty_like(starts)
-    below[0::2], below[1::2] = before, before[:-1]
-    equal = np.zeros_like(starts)
+    apart = np.ones(len(points) + 1, dtype=bool)
+    np.not_equal(points[1:], points[:-1], out=apart[1:-1])
+    before = apart.nonzero()[0]
+    values = points[before[:-1]]
+    ends = np.empty(2 * len(before), dtype=np.int64)
+    ends[0], ends[1:-1:2], ends[2::2], ends[-1] = first, values, values + 1, last + 1
+    lengths = np.diff(ends)
+    equal = np.zeros_like(lengths)
     equal[1::2] = np.diff(before)
-    lengths = stops - starts
     real = lengths > 0
-    return starts[real], lengths[real], below[real], equal[real]
+    return ends[:-1][real], lengths[real], np.repeat(before, 2)[:-1][real], equal[real]
 
 
 class ScoreFunction(ABC):

@@ -106,8 +106,16 @@ class TailsPass(base.Accumulator["TailSummary"]):
         self._look_through(*self._ends)
 
     def _divided(self) -> TailSummary:
-        q = np.sort(self._waited())
-        return TailSummary.of_sorted(q, self._keep, len(q))
+        q, keep = self._waited(), self._keep
+        if len(q) > 2 * keep:  # the middle is only summed, in whatever order
+            q.partition(keep)
+            rest = q[keep:]
+            rest.partition(len(rest) - keep)
+            q[:keep].sort()
+            rest[-keep:].sort()
+        else:
+            q.sort()
+        return TailSummary.of_sorted(q, keep, len(q))
 
     def _sweep(self, bits: Integers) -> None:
         """Add whole rows to the middle, and set aside the records beyond the bounds."""
@@ -118,7 +126,7 @@ class TailsPass(base.Accumulator["TailSummary"]):
         np.greater_equal(y, self._window[0], out=inside)
         np.less_equal(y, self._window[1], out=scratch)
         inside &= scratch
-        foreign = _false_positions(inside)
+        foreign = np.logical_not(inside, out=scratch).nonzero()[0]
         if 2 * len(foreign) > size:  # a sorted stream: to set all aside is less work
             self._wait(bits.copy())
             return
@@ -165,19 +173,6 @@ class TailsPass(base.Accumulator["TailSummary"]):
         if len(q):
             self._middle_sum += base.exact_sum(q)
             self._middle_count += len(q)
-
-
-_ALL_TRUE = np.ones(8, dtype=bool).view(np.uint64)[0]
-
-
-def _false_positions(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Find the few flags that are false: eight at a time, then singly among those eight."""
-    eights = (flags.view(np.uint64) != _ALL_TRUE).nonzero()[0]
-    if 64 * len(eights) > len(flags):  # not few
-        return np.logical_not(flags).nonzero()[0]
-    near = (eights[:, np.newaxis] * 8 + np.arange(8)).ravel()
-    found: NDArray[np.intp] = near[~flags[near]]
-    return found
 
 
 _BEYOND = 1 << 62  # further out than any lattice integer
