@@ -187,7 +187,7 @@ def short_text(x: Fraction) -> str:
     return exact if len(exact) <= 14 else f"~{float(x):.10g}"
 
 
-_LARGEST = 10**100  # larger amounts are mistakes, and floats end at 10^308
+_LARGEST = 10**12  # laws are computed up to there; a larger amount is a mistake
 
 
 def _positive(x: Number, name: str) -> Fraction:
@@ -195,7 +195,7 @@ def _positive(x: Number, name: str) -> Fraction:
     if value.numerator <= 0:
         raise InvalidArgument(f"{name} must be positive, got {as_given(x)}")
     if value.numerator > _LARGEST * value.denominator:
-        raise InvalidArgument(f"{name} must be at most 10^100, got one of {len(str(x))} characters")
+        raise InvalidArgument(f"{name} must be at most 10^12, got one of {len(str(x))} characters")
     return value
 
 
@@ -205,7 +205,7 @@ def pure(epsilon: Number) -> Budget:
     Parameters
     ----------
     epsilon : int, Fraction, decimal string or float
-        Positive, at most 10^100. A float is read as its shortest decimal: ``0.1`` is one tenth.
+        Positive, at most 10^12. A float is read as its shortest decimal: ``0.1`` is one tenth.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def zcdp(rho: Number) -> Budget:
     Parameters
     ----------
     rho : int, Fraction, decimal string or float
-        Positive, at most 10^100. A float is read as its shortest decimal.
+        Positive, at most 10^12. A float is read as its shortest decimal.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def approx(epsilon: Number, delta: Number) -> Budget:
     Parameters
     ----------
     epsilon : int, Fraction, decimal string or float
-        Positive, at most 10^100. A float is read as its shortest decimal.
+        Positive, at most 10^12. A float is read as its shortest decimal.
     delta : int, Fraction, decimal string or float
         In (0, 1): with this probability nothing is promised. Usual is well below one over the
         number of persons.
@@ -288,7 +288,7 @@ def approx(epsilon: Number, delta: Number) -> Budget:
 def chosen_budget(epsilon: Number | None, rho: Number | None, budget: Budget | None) -> Budget:
     """Read the one of ``epsilon=``, ``rho=`` and ``budget=`` that a caller gave.
 
-    A budget must be one that can be spent: positive, of at most 10^100, and with a δ below 1.
+    A budget must be one that can be spent: positive, of at most 10^12, and with a δ below 1.
     """
     if (epsilon is None) + (rho is None) + (budget is None) != 2:
         raise InvalidArgument(
