@@ -159,6 +159,13 @@ def test_integers_that_the_step_takes_for_one_are_not_answered(name, base, sprea
     assert large.code != "coarse_step"
 
 
+@pytest.mark.parametrize("name", ["median", "quantile", "quantiles", "iqr", "trimmed_mean"])
+@pytest.mark.parametrize("within", [(0, 2.0**80), (-1e60, 1e60), (-1e22, 3.0)])
+def test_an_answer_of_no_step_that_hides_integers_is_none(name: str, within: Any) -> None:
+    for x in (SKEWED, RNG.integers(0, 9, 6000), -SKEWED * 100, np.zeros(6000)):
+        assert asked(x, name, within=within).code == "coarse_step"
+
+
 def test_a_step_that_was_chosen_is_no_surprise() -> None:
     release = asked(ORDINARY["answers"], "median", step=1)
     assert release.code == "ok"

@@ -249,6 +249,14 @@ def bounds_in_steps(lo: int, hi: int) -> tuple[int, ...]:
     return (furthest if furthest >= FINE_STEPS or not lo <= 0 <= hi else 0,)
 
 
+def or_hidden(lattice: Any, steps: int) -> int:
+    """How large an answer that may be 0 is, in steps; not 0 where a step hides all integers too.
+
+    In a given range with a step above 1 an answer of 0 says less than that values are 0.
+    """
+    return max(steps, 1) if lattice.step > 1 and lattice.floor == 1 else steps
+
+
 def step_words(error_model: Any, lattice: Any) -> str:
     """How coarse the step is beside what was released, see :func:`judged`; or nothing."""
     sizes = getattr(error_model, "in_steps", ())

@@ -105,6 +105,11 @@ class DrawnEnds(DrawnInterval):
         return max(map(abs, self.places))
 
     @property
+    def _sized(self) -> int:
+        """That distance; 0 if the point is, which may be the value of most records."""
+        return status.or_hidden(self.lattice, self.point and self._furthest)
+
+    @property
     def _reaches_range_end(self) -> bool:
         """Whether an end is that of the range, and the point is not."""
         range_ends = (self.lattice.first, self.lattice.last)

@@ -25,7 +25,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read_both
 from modicum.statistics import outside, quantile, spec, texts
 from modicum.statistics.drawn_interval import COUNT_SHARE, POINT_SHARE, DrawnInterval
-from modicum.status import OK, Status
+from modicum.status import OK, Status, or_hidden
 from modicum.summaries import base, order_statistics
 
 HALF = Fraction(1, 2)
@@ -152,7 +152,8 @@ class RangeErrorModel(DrawnInterval):
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far the outermost ends are apart, in steps; 0 if the quantiles are one."""
-        return (max(self.places) - min(self.places) if self.points[0] < self.points[1] else 0,)
+        apart = max(self.places) - min(self.places) if self.points[0] < self.points[1] else 0
+        return (or_hidden(self.lattice, apart),)
 
     @property
     def status(self) -> Status:

@@ -428,7 +428,7 @@ class QuantileErrorModel(drawn_interval.DrawnEnds):
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the point and its ends are, in steps; 0 if the point is."""
-        return (self.point and self._furthest,)
+        return (self._sized,)
 
     @property
     def status(self) -> Status:

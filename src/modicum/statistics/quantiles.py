@@ -37,7 +37,7 @@ from modicum.statistics import bounds, outside, quantile, quantile_cells, spec, 
 from modicum.statistics.population import sample_margins
 from modicum.statistics.quantile_points import FINE, DrawnPoints, PointsPlan, draw_points
 from modicum.statistics.quantile_ranks import OWN, SIDE, PlaceCounts, place_of_each
-from modicum.status import FINE_STEPS, OK, Status, hardly_seen
+from modicum.status import FINE_STEPS, OK, Status, hardly_seen, or_hidden
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import WindowsSummary
 
@@ -273,7 +273,8 @@ class QuantilesErrorModel:
         A single small one may be anywhere in a gap of the data that begins at 0, and counts as 0.
         """
         furthest = max(map(abs, self.points))
-        return (furthest if len({0, *self.points}) > 2 or furthest >= FINE_STEPS else 0,)
+        sized = furthest if len({0, *self.points}) > 2 or furthest >= FINE_STEPS else 0
+        return (or_hidden(self.lattice, sized),)
 
     @property
     def status(self) -> Status:

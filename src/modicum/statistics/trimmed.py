@@ -462,7 +462,7 @@ class TrimmedErrorModel(drawn_interval.DrawnEnds):
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the value and the ends of its interval are, in steps; 0 if it is."""
-        return (self.point and self._furthest,)
+        return (self._sized,)
 
     @property
     def status(self) -> Status:
