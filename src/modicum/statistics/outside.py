@@ -1,7 +1,6 @@
 """The error model of statistics of clipped values: noise, records outside of the bounds, status.
 
-How many records a radius draw may have left outside is bounded from public values only. A status
-says of an answer what its released numbers say, if there is something to say.
+How many records are outside is bounded from public values only; a status says what these say.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ _RARELY = 0.03
 class Redrawn(NamedTuple):
     """Independent noises of a last draw, and the answer in the data's unit that follows from them.
 
-    An error model whose last draw is noise has a method ``redrawn`` that returns this for a public
-    table: a plan averages the error of an answer over that noise, whose distribution is known, and
-    so needs fewer synthetic releases.
+    The method ``redrawn`` of an error model returns this for a public table: a plan averages the
+    error over that noise, whose law is known, and so needs fewer synthetic releases.
     """
 
     noises: tuple[Noise, ...]
@@ -546,8 +544,7 @@ class Clipped(InBounds):
     def judged(self, n0: int, otherwise: Status) -> Status:
         """Whether an answer within released bounds can be used.
 
-        ``otherwise`` is the status if the bounds are no reason to doubt it; ``n0`` is the noisy
-        count.
+        ``otherwise`` is its status if the bounds are no reason to doubt it, ``n0`` a noisy count.
         """
         assert self.outside is not None
         if self.too_little(0.05):
@@ -565,8 +562,7 @@ class Clipped(InBounds):
 def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
     """Say if a good part of the records may lie where it would change the answer completely.
 
-    ``most`` is how many records may lie outside, ``width`` how far the others reach, and ``room``
-    how much further these may lie, in steps.
+    ``most`` may lie outside, ``room`` steps further than ``width``, which the others reach.
     """
     if most > _GOOD_PART * n0 and room > _FAR * width:
         return UNSEEN.filled(records=round(most))
@@ -578,8 +574,8 @@ NOISE_OF_EVIDENCE = 0.05  # what is seen of the tail is worth that much less noi
 
 def mean_size(total: float, records: float, bound: int) -> PowerEvidence:
     """What a sum of sizes of records says of their tail."""
-    records = max(records, 1.0)
-    return PowerEvidence(1, records, min(total / records / max(bound, 1), 1.0), max(bound, 1))
+    records, bound = max(records, 1.0), max(bound, 1)
+    return PowerEvidence(1, records, min(total / records / bound, 1.0), bound)
 
 
 ELSEWHERE = Status(
