@@ -95,7 +95,8 @@ class Lattice:
 
     @property
     def width(self) -> int:
-        return self.last - self.first
+        first, last = _ends(self.lo, self.hi, self.step)
+        return last - first
 
     @property
     def coarse(self) -> bool:

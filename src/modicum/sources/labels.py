@@ -249,7 +249,7 @@ class Dictionary(Sensitive):
         self._wholes = _WholeCodes()
         self._made: list[Integers] = []  # whole numbers that are in the table alone
         self._arrow = _ArrowTexts()
-        self._listed: tuple[object, Integers] = (None, _NO_CODES)
+        self._listed: tuple[object, Sequence[Any], Integers] = (None, (), _NO_CODES)
         self._kept: tuple[object, NDArray[np.int32]] | None = None
 
     def codes(self, values: LabelValues) -> Integers:
@@ -266,13 +266,14 @@ class Dictionary(Sensitive):
     def _codes_of_list(self, values: Encoded, known: _Codes) -> Integers:
         """Code the labels of a list that are used; some of the list that came last are known."""
         if self._listed[0] is not values.labels:
-            size = len(label_items(values.labels))
-            self._listed = values.labels, np.append(np.full(size, _UNKNOWN), self.missing)
-        codes, rows = self._listed[1], len(values.places)
+            items = label_items(values.labels)
+            fresh = np.append(np.full(len(items), _UNKNOWN), self.missing)
+            self._listed = values.labels, items, fresh
+        _, items, codes = self._listed
+        rows = len(values.places)
         places = np.where(values.places < 0, len(codes) - 1, values.places).astype(np.intp)
         new = np.flatnonzero(codes[places] == _UNKNOWN)
         if len(new):
-            items = label_items(values.labels)
             first = np.full(len(items), rows)
             first[places[new[::-1]]] = new[::-1]  # the last one written is the first in order
             used = np.flatnonzero(first < rows)
