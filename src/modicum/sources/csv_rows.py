@@ -117,7 +117,9 @@ def _is_ascii_based(encoding: str) -> bool:
 
 @functools.cache
 def _keeps_ascii(encoding: str) -> bool:
-    """Try all pairs of bytes."""
+    """Try all pairs of bytes, which takes 7 ms; UTF-8 is made so."""
+    if encoding == "utf-8":
+        return True
     if _ASCII.decode(encoding) != _ASCII.decode("ascii"):
         return False
     pairs = ((bytes([high]), bytes([low])) for high in range(128, 256) for low in range(128))
