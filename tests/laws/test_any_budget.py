@@ -274,7 +274,6 @@ def look(
     return took
 
 
-PENDING = {"describe", "mean_vector"}
 BUDGETS = [mo.pure(each) for each in EPSILONS] + [mo.zcdp(each) for each in RHOS]
 NEITHER = {"value_counts drawn", "n_distinct", "mean subset"}  # take no budget of ρ
 ASKED = [

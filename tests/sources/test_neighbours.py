@@ -74,6 +74,13 @@ def _stata(table: pa.Table, path: str) -> None:
     table.to_pandas().to_stata(path, write_index=False, version=118)
 
 
+def _orc(table: pa.Table, path: str) -> None:
+    kind = table.schema.field("v").type
+    if pa.types.is_decimal(kind) and kind.scale < 0:
+        raise ValueError("such a file ends the process that writes it")
+    pa.orc.write_table(table, path)
+
+
 def _held(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     """A relation whose values DuckDB itself can hold: it reads Arrow's when it is asked."""
     relation.fetchall()
@@ -92,7 +99,7 @@ READERS: Mapping[str, engines.Maker] = engines.TABLES | {
     "files duckdb": lambda t, f: without(in_files(t, f), "pyarrow", "polars"),
     "feather": file_as(pa.feather.write_feather, "feather"),
     "ipc": file_as(lambda t, p: pl.from_arrow(t).write_ipc(p), "arrow"),
-    "orc": file_as(pa.orc.write_table, "orc"),
+    "orc": file_as(_orc, "orc"),
     "to_arrow of polars": lambda t, _: pl.from_arrow(t).to_arrow(),
     "csv": file_as(lambda t, p: t.to_pandas().to_csv(p, index=False), "csv"),
     "csv of polars": file_as(lambda t, p: pl.from_arrow(t).write_csv(p), "csv"),

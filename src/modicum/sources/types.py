@@ -18,6 +18,7 @@ _NUMBER = re.compile(
 )
 _DECIMAL = re.compile(r"decimal(\d+)\(\d+, (-?\d+)\).*")  # of Arrow, bits and scale
 _DIGITS = {256: 76}  # of its decimals that it writes as text; 38 of the others
+_WIDE = re.compile(r"decimal\(precision=(39|[4-9]\d), .*")  # in a file; Polars has none so wide
 _LABELS = {
     "object": re.compile(r"object"),
     "text": re.compile(
@@ -132,20 +133,20 @@ def is_number(declared: str) -> bool:
 
     Integers, floats of up to 64 bits, booleans (0 and 1) and decimals can; but not decimals of
     Arrow with more digits behind the point than their type can hold, whose values Arrow cannot
-    write as text.
+    write as text, and those of 39 digits and more that Polars finds in a file and cannot read.
 
     Examples
     --------
     >>> [is_number(each) for each in ("Int64", "decimal128(10, 2)", "UHUGEINT", "float128")]
     [True, True, True, False]
-    >>> is_number("decimal128(5, 39)")
-    False
+    >>> is_number("decimal128(5, 39)"), is_number("Decimal(precision=76, scale=10)")
+    (False, False)
     """
     lower = declared.lower()
     decimal = _DECIMAL.fullmatch(lower)
     if decimal is not None and abs(int(decimal[2])) > _DIGITS.get(int(decimal[1]), 38):
         return False
-    return _NUMBER.fullmatch(lower) is not None
+    return _NUMBER.fullmatch(lower) is not None and not _WIDE.fullmatch(lower)
 
 
 def is_null(declared: str) -> bool:

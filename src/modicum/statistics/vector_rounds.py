@@ -470,7 +470,8 @@ class VectorErrorModel:
         (union bound). For any number of rows between its bounds, and any sums between theirs, the
         mean of the clipped rows is between two quotients. A row outside adds, on average, no more
         than r / (tail - 1) to what was clipped off; in the worst case all of it in one component.
-        If the ball tells nothing of the rows outside, each may be anywhere in the range.
+        If the ball tells nothing of the rows outside, each may be anywhere in the range. A row is
+        rounded to the lattice, and then to units of the sum: each moves a mean by half at most.
         """
         alpha = 1 - level
         reach = self.noise.tail_bound(alpha * (1 - 2 * _COUNTS) / len(self.sums))
@@ -489,6 +490,8 @@ class VectorErrorModel:
             else:
                 down = up = BOUND / (tail - 1) / gains
             lower, upper = lower - share * down, upper + share * up
+        rounded = 0.5 + 0.5 / gains
+        lower, upper = lower - rounded, upper + rounded
         ends = (
             np.clip((centre + side) * step, self.lattice.lo, self.lattice.hi)
             for side in (lower, upper)
