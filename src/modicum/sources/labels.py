@@ -130,7 +130,7 @@ class _WholeCodes(Sensitive):
 
     def __init__(self) -> None:
         self._base, self._known = 0, 0
-        self._table = np.empty(0, dtype=np.int64)
+        self._table = _NO_CODES
 
     def codes(self, values: Integers, make: Callable[[Integers], Integers]) -> Integers | None:
         """Return the codes; ``None`` if the numbers are too far apart.
@@ -248,7 +248,7 @@ class Dictionary(Sensitive):
         self._mixed = False  # whether there are labels that the table of whole numbers lacks
         self._wholes = _WholeCodes()
         self._made: list[Integers] = []  # whole numbers that are in the table alone
-        self._arrow = _ArrowTexts()
+        self._arrow: _ArrowTexts | None = None
         self._listed: tuple[object, Sequence[Any], Integers] = (None, (), _NO_CODES)
         self._kept: tuple[object, NDArray[np.int32]] | None = None
 
@@ -284,6 +284,8 @@ class Dictionary(Sensitive):
     def codes_of_arrow(self, array: Any) -> Integers:
         """Return the codes of an array of text of Arrow."""
         known, self._mixed = self._all(), True
+        if self._arrow is None:
+            self._arrow = _ArrowTexts()
         return self._arrow.codes(
             array, lambda items: np.fromiter(map(known.__getitem__, items), np.int64, len(items))
         )
