@@ -72,6 +72,11 @@ def test_every_path_takes_as_few_as_it_can(
         pytest.skip(f"{module} is not installed: make test-engines")
     x = np.random.default_rng(1).permutation(np.arange(SIZE) * 1.0)
     made = make(pa.table({"x": x}), tmp_path)
-    QUESTIONS[question](open_source(made))
     # The cells of intervals are counted once more: their edges may be anywhere.
-    assert len(passes) == most + (question == "nested")
+    most += question == "nested"
+    for _ in range(2):  # what a sample did not bracket is read again, once in hundreds of releases
+        passes.clear()
+        QUESTIONS[question](open_source(made))
+        if len(passes) == most:
+            return
+    pytest.fail(f"{len(passes)} passes, not {most}")
