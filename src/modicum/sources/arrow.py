@@ -219,17 +219,21 @@ class ArrowDataset(base.StreamSource):
     """A data set of PyArrow, of files that it opens."""
 
     def __init__(self, dataset: Any, label: str | None = None) -> None:
-        for part in _parts(dataset):
-            form = part.format.default_extname if hasattr(part, "format") else ""
+        forms = {part.format.default_extname for part in _parts(dataset) if hasattr(part, "format")}
+        for form in forms:
             if form in _GUESSED:
                 raise UnsupportedData(
                     f"a data set of {form.upper()} files fails at a value that is not of the type "
                     f"of those above it: {_GUESSED[form]}"
                 )
         schema = dataset.schema
-        super().__init__(
-            "pyarrow", schema.names, lambda name: str(schema.field(name).type), label=label
-        )
+
+        def declared(name: str) -> str:
+            kind = str(schema.field(name).type)
+            # A moment that nanoseconds do not hold would end the reading of its column.
+            return f"{kind} in ORC" if "orc" in forms and kind.startswith("timestamp") else kind
+
+        super().__init__("pyarrow", schema.names, declared, label=label)
         self._dataset = dataset
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[base.TableBatch]:
