@@ -267,6 +267,21 @@ def test_a_check_in_json(tmp_path, capsys) -> None:
     assert (x["empty"], x["no_number"], x["kinds"], x["largest"]) == (1, 1, {"words": 1}, "inf")
 
 
+@pytest.mark.parametrize("end", [".alias(open({path!r}, 'w').name)#", ".b", ".str.len_chars()"])
+def test_the_name_of_a_column_is_never_run(tmp_path, capsys, end) -> None:
+    """A line that is tried on cells holds the name, which whoever wrote the file has chosen."""
+    table, made = tmp_path / "a.csv", tmp_path / "made"
+    name = "a)" + end.format(path=str(made))
+    quoted = name.replace('"', '""')
+    table.write_text(f'id,"{quoted}"\n' + "1,5 kg\n" * 9)
+    assert main(["check", str(table), "--json"]) == 0
+    assert not made.exists()
+    _, found = json.loads(capsys.readouterr().out)["columns"]
+    (line,) = [each["line"] for each in found["write"]]
+    cells = pl.DataFrame({name: ["5 kg"]})
+    assert cells.select(eval(line, {"polars": pl})).item() == 5.0
+
+
 def test_a_column_that_is_not_there(people, capsys) -> None:
     assert main(["check", str(people), "germn"]) == 2
     assert "did you mean 'german'?" in capsys.readouterr().err

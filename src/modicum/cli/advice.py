@@ -141,16 +141,16 @@ def _lines(seen: Mapping[str, Counter[str]], column: str, *, typed: bool) -> lis
             continue
         both = [each, *marks]
         for chosen, said in _readings(seen, both):
-            line = column + _BARE[each] + _unmarked(chosen)
-            found += _tried(line, both, seen, _meaning(chosen), said)
+            line = _BARE[each] + _unmarked(chosen)
+            found += _tried(column, line, both, seen, _meaning(chosen), said)
     if marks and not kinds and typed:
         chosen = _chosen(seen, marks)
-        found += _tried(column + _unmarked(chosen), marks, seen, _meaning(chosen))
+        found += _tried(column, _unmarked(chosen), marks, seen, _meaning(chosen))
     found += _dates(seen, column)
     if "times of day" in seen:
-        found += _tried(column + _TIME, ["times of day"], seen, _seconds, ", as seconds")
+        found += _tried(column, _TIME, ["times of day"], seen, _seconds, ", as seconds")
     if not found and typed and "numbers" in seen:
-        found += _tried(column + _FLOATS, ["numbers"], seen, Numbers().reader())
+        found += _tried(column, _FLOATS, ["numbers"], seen, Numbers().reader())
     return found
 
 
@@ -236,9 +236,9 @@ def _dated(
 
     digits = [r"\d{1,2}"] * 3
     digits[year] = r"\d{2}" if short else r"\d{4}"
-    line = column + _DAY.replace("{0}", "[-/.]".join(digits)).replace("{1}", form)
+    line = _DAY.replace("{0}", "[-/.]".join(digits)).replace("{1}", form)
     line += 'strict=False).dt.epoch("d")'
-    return _tried(line, [kind], seen, days, f"{said}, as days since 1970")
+    return _tried(column, line, [kind], seen, days, f"{said}, as days since 1970")
 
 
 def _seconds(text: str) -> float:
@@ -249,21 +249,23 @@ def _seconds(text: str) -> float:
 
 
 def _tried(
+    column: str,
     line: str,
     kinds: Sequence[str],
     seen: Mapping[str, Counter[str]],
     meant: Callable[[str], float],
     said: str = "",
 ) -> list[Advice]:
-    """Run a line on the cells that were seen; nothing if it reads none of them, or one wrongly."""
+    """Run a line on the cells that were seen; nothing if it reads none of them, or one wrongly.
+
+    What is run is the line alone, which is made here; ``column`` holds a name from the file.
+    """
     polars = import_module("polars")
     cells = [(text, times) for each in kinds for text, times in seen[each].items()]
     cells += [(text, 0) for text in seen.get("numbers", ()) if "numbers" not in kinds]
-    name = re.match(r"polars\.col\((.*?)\)(?=\.)", line)
-    assert name is not None
     frame = polars.DataFrame({"": [text for text, _ in cells]}, schema={"": polars.String})
     try:
-        expression: Any = eval(line.replace(name[0], "polars.col('')", 1), {"polars": polars})
+        expression: Any = eval(f"polars.col(''){line}", {"polars": polars})
         found = frame.select(expression.cast(polars.Float64)).to_series().to_list()
     except polars.exceptions.PolarsError:
         return []
@@ -272,7 +274,7 @@ def _tried(
         if value is not None and not _alike(value, meant(text)):
             return []
         read += times * (value is not None)
-    return _told(kinds, read, seen, line, said)
+    return _told(kinds, read, seen, column + line, said)
 
 
 def _told(
