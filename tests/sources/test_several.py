@@ -1,6 +1,7 @@
 """Several files as one table: whatever one of them lacks is missing there."""
 
 import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -129,6 +130,27 @@ def test_a_file_of_another_type_is_named(opened, one, other, tmp_path) -> None:
             ask()
     assert curator.spent.amount == 0
     assert curator.count(epsilon=1).value is not None
+
+
+def test_decimals_of_several_precisions_are_labels_of_one_column(opened, tmp_path) -> None:
+    amounts = [Decimal("0.10"), Decimal("2.00"), None]
+    for name, kind in (("a", pa.decimal128(9, 2)), ("b", pa.decimal128(12, 3))):
+        pq.write_table(pa.table({"x": pa.array(amounts, kind)}), tmp_path / f"{name}.parquet")
+    wholes = pa.table({"x": pa.array([2, 5])})
+    source = opened(folder_of(tmp_path, c=wholes))
+    assert labels(source, "x") == [0.1, 2, None, 0.1, 2, None, 2, 5]
+    curator = mo.Curator(source, budget=mo.pure(999))
+    for key in (0.1, Decimal("0.10")):
+        assert curator.value_counts("x", keys=[key], epsilon=200).total.value == 2
+
+
+def test_folders_of_text_are_read_as_cells(tmp_path) -> None:
+    for name in ("dose=1.5", "dose=007", "dose=high"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text("x\n1\n")
+    source = open_source(tmp_path / "*" / "*.csv")
+    assert same(values(source, "dose"), [7.0, 1.5, NAN])
+    assert labels(source, source.counted("dose")) == ["007", "1.5", "high"]
 
 
 def test_folders_make_columns(opened, tmp_path) -> None:

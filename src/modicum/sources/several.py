@@ -19,7 +19,8 @@ import numpy as np
 from modicum.errors import InvalidArgument, MissingColumn, SourceError
 from modicum.sources import base
 from modicum.sources.keys import zoned
-from modicum.sources.labels import Encoded, LabelValues, Text
+from modicum.sources.labels import Encoded, LabelValues, Text, label_items
+from modicum.sources.numerals import Numbers
 from modicum.sources.types import is_null, is_number, label_kind
 
 _FOLDER = re.compile(r"([^=]+)=(.*)", re.DOTALL)
@@ -183,12 +184,16 @@ class SeveralFiles(base.StreamSource):
                 for given, name in zip(labels, bare, strict=True)
                 if name in there
             ]
-            if len(floats) == len(columns) and len(there) == len(labels):
+            rounded = {name for name in there if self._is_rounded(name, part)}
+            if len(floats) == len(columns) and len(there) == len(labels) and not rounded:
                 yield from part.source._batches(floats, asked)  # noqa: SLF001
                 continue
             for rows, batch in _read(part, floats, asked):
                 read = dict(zip(floats, batch.floats, strict=True))
-                coded = iter(batch.labels)
+                coded = iter(
+                    _floats_of(values) if name in rounded else values
+                    for name, values in zip(there, batch.labels, strict=True)
+                )
                 yield base.TableBatch(
                     [
                         read[name] if name in read else self._number(name, place, rows)
@@ -200,10 +205,15 @@ class SeveralFiles(base.StreamSource):
                     ],
                 )
 
+    def _is_rounded(self, column: str, part: OneFile) -> bool:
+        """Whether a file's labels are decimals, and those of all files together floats."""
+        decimal = (part.declared(column) or "").lower().startswith("decimal")
+        return decimal and self._type(column) == "double"
+
     def _number(self, column: str, place: int, rows: int) -> base.Floats:
+        """The number of all rows of a file, or none: what a folder is called is read as a cell."""
         text = self._folders[column][place] if column in self._folders else None
-        number = float(text) if text is not None and _WHOLE.fullmatch(text) else np.nan
-        return np.full(rows, number)
+        return np.full(rows, Numbers().reader()(text or ""))
 
     def _label_of(self, column: str, place: int, rows: int) -> LabelValues:
         """The label of all rows of a file, or none."""
@@ -229,6 +239,13 @@ def _read(
         return
     for batch in part.source._batches(floats, labels):  # noqa: SLF001
         yield (len(batch.floats[0]) if floats else _rows(batch.labels[0])), batch
+
+
+def _floats_of(labels: LabelValues) -> LabelValues:
+    """The floats nearest to decimals."""
+    if isinstance(labels, Encoded):
+        return Encoded(labels.places, np.asarray(_floats_of(labels.labels)))
+    return np.array([np.nan if each is None else float(each) for each in label_items(labels)])
 
 
 def _rows(labels: LabelValues) -> int:
