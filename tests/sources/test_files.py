@@ -44,6 +44,8 @@ def test_paths_of_all_kinds(opened, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(folder / "b")
     for path in ("c.parquet", "*.parquet", ".", "../b"):
         assert same(values(opened(path)), [3, 4])
+    (folder / "a.parquet").rename(folder / "A.PARQUET")
+    assert same(values(opened(folder)), [1, 2, 3, 4])
     assert opened("c.parquet").engine == "parquet"
 
 

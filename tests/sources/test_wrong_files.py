@@ -98,6 +98,22 @@ def test_headers_are_no_other_kind(header) -> None:
     assert other_kind(f"{header}\n1,2\n".encode()) is None
 
 
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("ORC", "\x01"),
+        ("ORC", "1"),
+        ("X", "\0\0\0\2"),
+        ("income", "\nDUCKX" + "\0" * 7),
+        ("a", "\0b\0c\0d\0"),
+        ("PK", "[Content_Types].xml"),
+        ("RDX2", "1"),
+    ],
+)
+def test_no_row_decides(header, row) -> None:
+    assert other_kind(f"{header}\n{row}\n".encode()) == other_kind(f"{header}\n".encode())
+
+
 @pytest.mark.parametrize("header", ["a\x1fb", "a\x01b"])
 def test_control_characters_may_be_separators(header) -> None:
     data = f"{header}\n1{header[1]}2\n".encode()

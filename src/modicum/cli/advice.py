@@ -62,7 +62,7 @@ def advice(counts: PatternCounts, name: str, kind: str, numbers: Numbers | None)
     """
     if kind == "text":
         return _truth(counts, name) or [
-            ("can be counted, or group others", f"--by {_quoted(name)}")
+            ("can be counted, or group others", f"--by {mark_or_name(name)}")
         ]
     seen = counts.seen
     if kind in {"numbers", "true or false"}:  # a line for dates would lose them
@@ -92,7 +92,7 @@ def _options(seen: Mapping[str, Counter[str]], numbers: Numbers) -> list[Advice]
     )
     if chosen.get("decimal") == numbers.decimal:
         del chosen["decimal"]
-    written = " ".join(f"--{option} {_quoted(mark)}" for option, mark in chosen.items())
+    written = " ".join(f"--{option} {mark_or_name(mark)}" for option, mark in chosen.items())
     return _told(kinds, read, seen, written)
 
 
@@ -332,5 +332,6 @@ def _alike(found: float, meant: float) -> bool:
     return not isnan(meant) and isclose(found, meant, rel_tol=1e-12)
 
 
-def _quoted(mark: str) -> str:
+def mark_or_name(mark: str) -> str:
+    """Return a mark or a name as it is written on the command line."""
     return "tab" if mark == "\t" else shlex.quote(mark)

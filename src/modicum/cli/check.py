@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from modicum.cli.advice import READABLE, advice, listed, quoted
+from modicum.cli.advice import READABLE, advice, listed, mark_or_name, quoted
 from modicum.cli.options import TABLE, Output, add_csv, opened
 from modicum.cli.tasks import words_of
 from modicum.errors import InvalidArgument
@@ -111,7 +110,7 @@ def _opened(arguments: argparse.Namespace) -> tuple[base.Source, str]:
         other = source.other_separator
         if other is not None:
             arguments.separator = other
-            return opened(arguments), f" (write --separator {_quoted(other)})"
+            return opened(arguments), f" (write --separator {mark_or_name(other)})"
     return source, ""
 
 
@@ -285,10 +284,6 @@ def _in_json(value: float | None) -> float | str | None:
 
 def _number(value: float) -> str:
     return f"{value:.10g}"
-
-
-def _quoted(mark: str) -> str:
-    return "tab" if mark == "\t" else shlex.quote(mark)
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,8 +1,8 @@
 """What kind of file it is, by its first bytes: for files whose name says that they are text.
 
 Only the beginning is looked at, and only of a file that is to name its columns in its first line:
-that line counts as public. Of text nothing else is looked at, so that no row decides. What is found
-is the kind alone; no byte of the file is shown.
+that line counts as public. Nothing else is looked at unless that line holds control characters, as
+no text does, so that no row decides. What is found is the kind alone; no byte of the file is shown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BINARY = rb"(?=[^\n\r]{0,64}[\0-\x08\x0e-\x1f])"  # a name may begin with the s
 _SIGNATURES: Sequence[tuple[bytes, str, str]] = (
     (rb"PAR[1E]" + _BINARY, "a Parquet file", _RENAME.format(".parquet")),
     (rb"ARROW1\0|FEA1\0|\xff{4}...\0", "an Arrow file", _RENAME.format(".arrow")),
-    (rb"ORC\n?" + _BINARY, "an ORC file", _RENAME.format(".orc")),
+    (rb"ORC(?:\n|" + _BINARY + rb")", "an ORC file", _RENAME.format(".orc")),
     (rb"\x1f\x8b", "compressed by gzip", _RENAME.format(".csv.gz")),
     (rb"BZh[1-9]1AY&SY", "compressed by bzip2", _RENAME.format(".csv.bz2")),
     (rb"\xfd7zXZ\0", "compressed by xz", _RENAME.format(".csv.xz")),
@@ -45,7 +45,7 @@ _SIGNATURES: Sequence[tuple[bytes, str, str]] = (
     (rb"\$FL[23]@", "a file of SPSS", _RENAME.format(".sav")),
     (rb"\0{12}\xc2\xea\x81\x60", "a file of SAS", _RENAME.format(".sas7bdat")),
     (rb"HEADER RECORD\*{7}", "a file of SAS", _RENAME.format(".xpt")),
-    (rb"RDX[23]\n|X\n\0\0\0[\2\3]", "a file of R", "write it with write.csv there"),
+    (rb"RDX[23]\n", "a file of R", "write it with write.csv there"),
     (
         rb"\x89HDF|CDF[\x01\x02\x05]|MATLAB 5\.0 MAT-file",
         "a file of arrays (HDF5, NetCDF or MATLAB)",
@@ -112,12 +112,13 @@ def other_kind(start: bytes, separator: str = ",") -> str | None:
             return f"is in {encoding}: save it as UTF-8"
     text = start.removeprefix(_BOM)
     line = re.split(rb"[\r\n]", text.lstrip(), maxsplit=1)[0]
-    for found, kinds in ((text, _KINDS), (line, _OF_TEXT)):
+    binary = _CONTROL.search(line.replace(separator.encode(), b"")) is not None
+    for found, kinds in ((text if binary else line + b"\n", _KINDS), (line, _OF_TEXT)):
         for pattern, kind, how in kinds:
             if pattern.match(found):
                 return f"is {kind}" + (f": {how}" if how else "")
-    if _HALVES.match(text):
+    if binary and _HALVES.match(text):
         return "is in UTF-16: save it as UTF-8"
-    if _CONTROL.search(line.replace(separator.encode(), b"")):
+    if binary:
         return "is no text: its first line holds control characters"
     return None

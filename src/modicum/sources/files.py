@@ -364,8 +364,9 @@ def _files(text: str) -> list[str]:
         # Other programs leave files there for themselves, by a convention for names.
         found = [
             file
-            for file in path.rglob("*.parquet")
-            if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+            for file in path.rglob("*")
+            if file.suffix.lower() == ".parquet"
+            and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
         ]
     else:
         root = Path(path.anchor)
