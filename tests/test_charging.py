@@ -6,10 +6,10 @@ import pytest
 
 import modicum as mo
 from modicum import query as ask
+from modicum.codec import from_text
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy, SystemEntropy
 from modicum.privacy.ledger.book import Ledger
-from modicum.serialise import from_text
 from modicum.statistics.registry import REGISTRY
 
 WITHIN = (-1e6, 1e6)

@@ -13,11 +13,11 @@ import pytest
 
 import modicum as mo
 from modicum import query as ask
+from modicum.codec import from_text, to_text
 from modicum.exact.entropy import SeededEntropy
 from modicum.group_by import GroupBy
 from modicum.privacy.accountant import total
 from modicum.privacy.event import ApproxDP
-from modicum.serialise import from_text, to_text
 from tests.sources.test_distributed import Cluster
 
 WITHIN = (-1e9, 1e9)

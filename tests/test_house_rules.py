@@ -213,5 +213,5 @@ def test_a_first_release_loads_what_it_uses() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout.split()
     assert 50 < len(loaded) <= 110
-    elsewhere = ("ledger", "pooled", "person_mean", "serialise", "grouped", "table_release")
+    elsewhere = ("ledger", "pooled", "person_mean", "grouped", "table_release")
     assert [name for name in loaded for part in elsewhere if part in name] == []

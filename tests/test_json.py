@@ -15,7 +15,7 @@ import pytest
 import modicum as mo
 from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
-from modicum.publishing.answers import Publishable
+from modicum.publishing.publishable import Publishable
 from tests.golden.corpus import cases, tables
 from tests.mutations import at, mutated, places
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import modicum as mo
-from modicum import serialise
+from modicum import codec
 from modicum.cli import main
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
@@ -219,7 +219,7 @@ def test_what_a_release_says(means) -> None:
 
 
 def test_it_is_stored_and_read(means) -> None:
-    again = serialise.from_text(serialise.to_text(means))
+    again = codec.from_text(codec.to_text(means))
     assert again == means
     assert again[2].interval() == means[2].interval()
 

@@ -15,13 +15,13 @@ from modicum.curator import Curator
 from modicum.group_by import GroupBy
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.texts import TEXTS, documented
-from tools.stubs import CONTENTS, contents, stubs
+from tools.stubs import CONTENTS, STORED, contents, stored_types, stubs
 
 
 def test_the_stubs_are_those_of_the_functions() -> None:
     """If not: python -m tools.stubs. Ruff formats them."""
     pytest.importorskip("ruff")
-    for path, text in {CONTENTS: contents(), **stubs()}.items():
+    for path, text in {CONTENTS: contents(), STORED: stored_types(), **stubs()}.items():
         assert path.read_text(encoding="utf-8") == text, path.name
 
 

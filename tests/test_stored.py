@@ -12,11 +12,10 @@ import pandas as pd
 import pytest
 
 import modicum as mo
-from modicum import serialise
+from modicum import codec
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.statistics.registry import ERROR_MODELS, REGISTRY
-from modicum.tables.table_release import RECORDS
+from modicum.statistics.registry import REGISTRY
 
 BUDGETS = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.5"), "approx": mo.approx(1, "1e-6")}
 COLUMNS = {
@@ -44,7 +43,7 @@ def test_every_release_reads_back_complete(row, option, kind, data) -> None:
     query = row.query(None, lattice, BUDGETS[kind], option)
     curator = mo.Curator(COLUMNS[data], budget=BUDGETS[kind], entropy=SeededEntropy("s"))
     release = curator.run(query)
-    again = serialise.from_text(serialise.to_text(release))
+    again = codec.from_text(codec.to_text(release))
     assert again == release
     assert again.to_json() == release.to_json()
     assert again.explain() == release.explain()
@@ -53,8 +52,9 @@ def test_every_release_reads_back_complete(row, option, kind, data) -> None:
 
 
 def test_no_two_records_share_a_name() -> None:
-    listed = len(serialise._OURS) + len(ERROR_MODELS) + len(RECORDS) + 1  # a description
-    assert len(serialise._records()) == listed
+    for name in codec.STORED_TYPES:
+        assert codec._type_named(name).__name__ == name
+    assert codec._TYPES.keys() == codec.STORED_TYPES.keys()
 
 
 def test_groups_of_persons_read_back_complete() -> None:
@@ -65,7 +65,7 @@ def test_groups_of_persons_read_back_complete() -> None:
     curator = mo.Curator(table, unit=unit, budget=mo.approx(9, "1e-3"))
     groups = curator.group_by("firm", key_budget=mo.approx(5, "1e-4"), max_groups=2)
     answer = groups.iqr("wage", within=(0, 1e6), epsilon=1)
-    again = serialise.from_text(serialise.to_text(answer))
+    again = codec.from_text(codec.to_text(answer))
     assert again == answer
     assert again.unit == unit.in_groups(2)
 
@@ -75,8 +75,8 @@ def test_groups_and_their_drawn_keys_read_back_complete() -> None:
     curator = mo.Curator(table, unit=mo.unit_of("wage", max_rows=2), budget=mo.approx(9, "1e-3"))
     groups = curator.group_by("firm", key_budget=mo.approx(5, "1e-4"))
     answers = dict(groups.release(mean=mo.query.mean("wage", within=(0, 1e6), epsilon=1)))
-    assert serialise.from_text(serialise.to_text(answers)) == answers
-    again = serialise.from_text(serialise.to_text(answers))["mean"]
+    assert codec.from_text(codec.to_text(answers)) == answers
+    again = codec.from_text(codec.to_text(answers))["mean"]
     assert str(again) == str(answers["mean"])
     pd.testing.assert_frame_equal(again.frame(), answers["mean"].frame())
 
@@ -91,7 +91,7 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_values_keep_their_types(value) -> None:
-    again = serialise.from_text(serialise.to_text(value))
+    again = codec.from_text(codec.to_text(value))
     assert repr(again) == repr(value)
     assert type(again) is type(value)
 
@@ -101,11 +101,11 @@ def test_values_keep_their_types(value) -> None:
 )
 def test_what_is_not_listed_is_refused(value) -> None:
     with pytest.raises(TypeError, match="cannot be stored"):
-        serialise.to_text(value)
+        codec.to_text(value)
 
 
 def damaged() -> list[str]:
-    text = serialise.to_text(Fraction(1, 3))
+    text = codec.to_text(Fraction(1, 3))
     record = json.loads(text)
     return [
         "", "[]", "{}", text[:-1],
@@ -122,24 +122,24 @@ def damaged() -> list[str]:
 @pytest.mark.parametrize("text", damaged())
 def test_anything_else_is_refused(text) -> None:
     with pytest.raises(mo.LedgerCorrupt, match="cannot read it"):
-        serialise.from_text(text)
+        codec.from_text(text)
 
 
 def test_the_account_is_part_of_it() -> None:
     release = mo.count([1.0] * 9, epsilon=1)
-    assert serialise.from_text(serialise.to_text(release)) != replace(release, account="another")
+    assert codec.from_text(codec.to_text(release)) != replace(release, account="another")
 
 
 def test_names_of_an_earlier_state_are_read() -> None:
     release = mo.covariance(np.ones((99, 2)), within=(-8, 8), epsilon=1)
-    text = serialise.to_text(release)
+    text = codec.to_text(release)
     for now, former in (
         ('"scaling":{"Scaling":', '"frame":{"Frame":'),
         ('"state":{"ColumnState":', '"held":{"HeldColumns":'),
     ):
         before = text.replace(now, former)
         assert before != text
-        assert serialise.from_text(before) == release
+        assert codec.from_text(before) == release
 
 
 def test_releases_of_an_earlier_state_are_read() -> None:
@@ -147,9 +147,9 @@ def test_releases_of_an_earlier_state_are_read() -> None:
     written = json.loads((Path(__file__).parent / "stored_before_codes.json").read_text())
     assert len(written) == 16
     for name, text in written.items():
-        release = serialise.from_text(text)
+        release = codec.from_text(text)
         assert (release.code == "ok") == release.usable == (release.status == "ok"), name
         assert str(release)
         assert json.loads(release.to_json())["usable"] is release.usable
-        again = serialise.from_text(serialise.to_text(release))
+        again = codec.from_text(codec.to_text(release))
         assert again.to_json() == release.to_json()

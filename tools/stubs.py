@@ -1,6 +1,7 @@
 """Write the table of contents of the statistics, and the stubs: ``python -m tools.stubs``.
 
-The table says which chapter of ``modicum.statistics`` declares a statistic. All public functions
+The table says which chapter of ``modicum.statistics`` declares a statistic; another one, which
+module declares each type that may be stored. All public functions
 and methods of statistics are derived from the questions that it names, when they are first asked
 for. Their signatures and documentation are known at run time only; the stubs repeat them for type
 checkers and editors, which read without running anything.
@@ -46,6 +47,7 @@ from modicum.release import Release
 
 
 CONTENTS = PACKAGE / "statistics" / "contents.py"
+STORED = PACKAGE / "stored_types.py"
 
 
 def contents() -> str:
@@ -67,6 +69,20 @@ def contents() -> str:
         + f"\nCHAPTERS = {json.dumps(homes)}\n_UNPLANNED = {unplanned}\n"
         "PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)\n"
     )
+
+
+def stored_types() -> str:
+    """Return the text of the table of types that may be stored."""
+    homes = {
+        node.name: ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and set(map(ast.unparse, node.decorator_list)) & {"storable", "codec.storable"}
+    }
+    head = HEAD.format(what="The module of each type that may be stored")
+    text = f"{head}\nSTORED_TYPES = {json.dumps(dict(sorted(homes.items())))}\n"
+    return _formatted(text, ".py")
 
 
 def stubs() -> dict[Path, str]:
@@ -167,8 +183,8 @@ def _imports(function: Callable[..., Any]) -> Iterator[str]:
     yield from (f"from {home.__name__} import {word}" for word in words if word in vars(home))
 
 
-def _formatted(text: str) -> str:
-    for command in (["check", "--fix"], ["format"]):
+def _formatted(text: str, suffix: str = ".pyi") -> str:
+    for command in (["format"], ["check", "--fix"], ["format"]):
         done = subprocess.run(
             [
                 sys.executable,
@@ -177,7 +193,7 @@ def _formatted(text: str) -> str:
                 *command,
                 "--quiet",
                 "--stdin-filename",
-                str(SOURCES / "stub.pyi"),  # its rules, wherever the package is installed
+                str(SOURCES / f"stub{suffix}"),  # its rules, wherever the package is installed
                 "-",
             ],
             input=text,
@@ -200,5 +216,5 @@ def _written(path: Path, text: str) -> bool:
 if __name__ == "__main__":
     if _written(CONTENTS, contents()):  # what follows from it has to be imported anew
         sys.exit(subprocess.call([sys.executable, "-m", "tools.stubs"]))
-    for path, text in stubs().items():
+    for path, text in {STORED: stored_types(), **stubs()}.items():
         _written(path, text)

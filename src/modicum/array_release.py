@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
 from itertools import product
 from math import prod
 from sys import float_info
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from modicum import errors, release
+from modicum.codec import storable
 from modicum.confidence import LEVELS, ErrorModel, Tail, assumed_tail, check_confidence
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
@@ -71,6 +71,7 @@ class ArrayErrorModel(ErrorModel, Protocol):
         """Return intervals that hold all at once with probability ``level``, in C order."""
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Axis:
     """What the components along one axis stand for: public columns of labels.
@@ -130,6 +131,7 @@ class ArrayEstimate(release.Estimate["ArrayRelease"]):
         return ArrayRelease(numbers=numbers, axes=self.axes, **fields)
 
 
+@storable
 @no_arithmetic("values is the array of its numbers")
 @sealed
 @dataclass(frozen=True, slots=True)
@@ -467,11 +469,12 @@ class ArrayRelease(release.Record):
         >>> len(axes.patches), axes.get_ylabel()
         (3, 'values in the bin')
         """
-        plots = import_module("modicum.publishing.plots")
+        from modicum.publishing import plots
+
         points, of = plots.drawn(self.answers(level, tail)), self._of()
         names = [name for axis in self.axes for name, _ in axis.columns]
         if len(self.axes) == 2:
-            return plots.heat_map(points, ax, *names, most)
+            return plots.heat_map(points, ax, names[0], names[1], most)
         pictures = {("left", "right"): "histogram", ("q",): "quantiles", ("point",): "cdf"}
         if picture := pictures.get(tuple(names)):
             plots.checked_most(most)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from modicum.codec import storable
 from modicum.plural import number_of
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
@@ -14,6 +15,7 @@ from modicum.publishing.answers import sealed
 from modicum.publishing.html import card, facts
 
 
+@storable
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class CountsFile:

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from modicum.array_release import ArrayRelease, written_label
+from modicum.codec import storable
 from modicum.confidence import Tail, check_confidence
 from modicum.difference import Difference
 from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
@@ -17,9 +17,10 @@ from modicum.plural import number_of
 from modicum.privacy.event import Event, with_labels
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing import native, text
-from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
+from modicum.publishing.answers import AnswerRows, common_terms, sealed
 from modicum.publishing.explanation import Explanation
 from modicum.publishing.plain import plain
+from modicum.publishing.publishable import Publishable
 from modicum.release import (
     Release,
     TranscriptEntry,
@@ -41,6 +42,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
     """What the records of all groups share; a mapping from key to release."""
 
     _internal = frozenset({"engine", "event", "releases", "selection"})
+    shares_parts: ClassVar[bool] = True  # what releases hold alike is stored once
     statistic: str
     column: str | None
     by: str | tuple[str, ...]
@@ -310,6 +312,7 @@ def under(groups: G, account: str) -> G:
     return replace(groups, releases=releases, account=account)
 
 
+@storable
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupedRelease(Groups[Release]):
@@ -407,6 +410,7 @@ class GroupedRelease(Groups[Release]):
         return {"unshrunk": [getattr(model, "unshrunk", each.value) for model, each in pairs]}
 
 
+@storable
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupedArrayRelease(Groups[ArrayRelease]):
@@ -452,7 +456,8 @@ class GroupedArrayRelease(Groups[ArrayRelease]):
         InvalidArgument
             Without matplotlib, without groups, or for an argument that cannot be used.
         """
-        plots = import_module("modicum.publishing.plots")
+        from modicum.publishing import plots
+
         keys = list(self)[: plots.checked_most(most)]
         pictures = [
             (f"{self._by} = {_key(key)}", partial(self[key].plot, level=level, tail=tail))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from modicum import charging, errors, serialise
+from modicum import charging, codec, errors
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger import book, chain
 from modicum.privacy.unit import Unit, checked_unit
@@ -84,7 +84,7 @@ class _LedgerCharge:
     @property
     def done(self) -> Any:
         stored = None if self.charged is None else self.charged.release
-        return None if stored is None else serialise.from_text(stored)
+        return None if stored is None else codec.from_text(stored)
 
     def charge(self) -> None:
         self.charged = self.ledger.charge(self.name, self.cost, request=self.query, key=self.key)
@@ -96,11 +96,11 @@ class _LedgerCharge:
 
     def commit(self, released: T) -> T:
         assert self.charged is not None
-        text = serialise.to_text(released)
+        text = codec.to_text(released)
         try:
             kept = self.ledger.record(self.charged, text)
         except errors.LedgerError as error:
             again = "" if self.key is None else f", ask again with the key {self.key!r}"
             raise type(error)(f"{error}; the charge stays{again}") from None
-        winner: T = released if kept == text else serialise.from_text(kept)
+        winner: T = released if kept == text else codec.from_text(kept)
         return winner

@@ -16,14 +16,14 @@ from numbers import Real
 from sys import float_info
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from modicum import confidence, errors
+from modicum import codec, confidence, errors
 from modicum.confidence import Tail
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing import native, text
-from modicum.publishing.answers import AnswerRows, Publishable, no_arithmetic, sealed
+from modicum.publishing import native, publishable, text
+from modicum.publishing.answers import AnswerRows, no_arithmetic, sealed
 from modicum.publishing.explanation import Explanation
 from modicum.publishing.plain import event_fields, plain
 from modicum.status import USABLE, Code, Status, judged, step_words
@@ -146,6 +146,7 @@ class ScalarEstimate(Estimate["Release"]):
         return Release(value=float_nearest(self.value), **fields)
 
 
+@codec.storable
 @dataclass(frozen=True, slots=True)
 class TranscriptEntry:
     """One draw in the transcript: what was drawn, from which public mechanism, at what cost.
@@ -162,7 +163,7 @@ class TranscriptEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Publishable):
+class Record(publishable.Publishable):
     """What was released, at what cost, for whom, how: the part that all releases share.
 
     Every number on it has been charged: the whole cost, before the first draw.
@@ -254,9 +255,7 @@ class Record(Publishable):
     @property
     def within(self) -> tuple[float, float] | None:
         """The public range, ``None`` if none was given."""
-        if self.lattice is None or not self.ranged:
-            return None
-        return self.lattice.lo, self.lattice.hi
+        return (self.lattice.lo, self.lattice.hi) if self.lattice and self.ranged else None
 
     @property
     def range_found(self) -> tuple[float, float] | None:
@@ -431,6 +430,7 @@ class Record(Publishable):
         }
 
 
+@codec.storable
 @no_arithmetic("float(release) is the number")
 @sealed
 @dataclass(frozen=True, slots=True)

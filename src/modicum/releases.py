@@ -8,17 +8,20 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from modicum import errors, plural
+from modicum.codec import storable
 from modicum.confidence import Tail
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, spent_on
 from modicum.publishing import native, text
-from modicum.publishing.answers import AnswerRows, Publishable, common_terms, sealed
+from modicum.publishing.answers import AnswerRows, common_terms, sealed
 from modicum.publishing.html import answer_cells, written_label
+from modicum.publishing.publishable import Publishable
 
 R = TypeVar("R", bound=Publishable)
 _SHOWN = 30  # lines of the summary
 
 
+@storable
 @sealed
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Releases(Mapping[str, R], Publishable, Generic[R]):

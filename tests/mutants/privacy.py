@@ -395,7 +395,7 @@ FAULTS = (
         "ledger-shows-what-was-not-kept",
         "What was drawn is shown where the ledger kept another answer.",
         f"{_ACCOUNT}:_LedgerCharge.commit",
-        "winner: T = released if kept == text else serialise.from_text(kept)",
+        "winner: T = released if kept == text else codec.from_text(kept)",
         "winner = released",
         "test_charging.py",
     ),

@@ -14,7 +14,7 @@ FAULTS = (
     Fault(
         "json-edited",
         "A release is read though its text says another number than it stores.",
-        "serialise.py:of_json",
+        "codec.py:of_json",
         "if not agrees or record is None:",
         "if record is None:",
         "test_json.py",
@@ -22,7 +22,7 @@ FAULTS = (
     Fault(
         "json-edited-interval",
         "Only some of what a text says of a release is compared with what it stores.",
-        "serialise.py:_read_and_compared",
+        "codec.py:_read_and_compared",
         'if seal is None or kept["version"] != VERSION:',
         "if kept:",
         "test_json.py",
@@ -30,7 +30,7 @@ FAULTS = (
     Fault(
         "json-unsealed",
         "What a text stores may be changed where nothing else says it.",
-        "serialise.py:_read_and_compared",
+        "codec.py:_read_and_compared",
         "if seal is not None and seal",
         "if not kept and seal",
         "test_json.py",

@@ -16,8 +16,9 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.answers import AnswerRows
 from modicum.publishing.csvw import CsvColumn, csv_text
+from modicum.publishing.publishable import Publishable
 
 RNG = np.random.default_rng(3)
 ROWS = 20_000

@@ -16,7 +16,7 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
 from modicum.publishing import page, picture
-from modicum.publishing.answers import Publishable
+from modicum.publishing.publishable import Publishable
 from modicum.publishing.rounding import written
 from modicum.publishing.table import shown
 

@@ -11,11 +11,11 @@ import modicum as mo
 from modicum import audit, plan
 from modicum import query as ask
 from modicum.charging import query_text
+from modicum.codec import from_text, to_text
 from modicum.errors import BudgetExceeded, InvalidArgument, KeyReusedError, MissingColumn
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.ledger.book import Ledger
-from modicum.serialise import from_text, to_text
 from modicum.statistics.vector_statistic import MeanOfRange
 
 WITHIN = (-1e6, 1e6)

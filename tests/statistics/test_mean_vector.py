@@ -11,11 +11,11 @@ import pytest
 import modicum
 from modicum import query as ask
 from modicum.array_release import ArrayEstimate
+from modicum.codec import from_text, to_text
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import LiveRun, run
-from modicum.serialise import from_text, to_text
 from modicum.sources import arrays, reader
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import modicum as mo
-from modicum import serialise
+from modicum import codec
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
@@ -179,8 +179,8 @@ def test_a_bound_on_groups_is_refused() -> None:
 
 
 def test_it_is_stored_and_read(means) -> None:
-    text = serialise.to_text(means)
-    assert serialise.to_text(serialise.from_text(text)) == text
+    text = codec.to_text(means)
+    assert codec.to_text(codec.from_text(text)) == text
     record = means[0].error_model.to_dict()
     assert {"most_rows", "most_deviations", "unshrunk", "weight"} <= record.keys()
     assert "less weight" in means[0].explain()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import modicum as mo
-from modicum import serialise
+from modicum import codec
 from modicum.mechanisms.additive import LaplaceNoise
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pooled_sums import FEW, FEWEST, GroupSumErrorModel
@@ -213,8 +213,8 @@ def test_keys_that_are_drawn_come_through_the_same_steps(kind) -> None:
 
 
 def test_it_is_stored_and_read(kind, found) -> None:
-    text = serialise.to_text(found)
-    assert serialise.to_text(serialise.from_text(text)) == text
+    text = codec.to_text(found)
+    assert codec.to_text(codec.from_text(text)) == text
     record = found[0].error_model.to_dict()
     assert {"most", "noise_sd", "weighted", "raised", "lost_of_all"} <= record.keys()
     assert "less weight" in found[0].explain()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import modicum
-from modicum import query, serialise
+from modicum import codec, query
 from modicum.audit.trail import Family
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -317,10 +317,10 @@ def test_a_release_of_one_count_is_read_as_it_was() -> None:
     table = np.random.default_rng(8).normal(50, 9, 200)
     curator = modicum.Curator(table, budget=modicum.pure(1), entropy=SeededEntropy("one count"))
     release = curator.quantiles(q=[0.25, 0.5, 0.75], within=(0, 100), epsilon=1)
-    text = serialise.to_text(release)
+    text = codec.to_text(release)
     before = text.replace(',"first":null', "")
     assert before != text
-    assert serialise.from_text(before) == release
+    assert codec.from_text(before) == release
 
 
 def _clusters(rng, n):

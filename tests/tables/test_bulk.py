@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import modicum as mo
-from modicum import serialise
+from modicum import codec
 from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
@@ -213,7 +213,7 @@ def test_one_entry_of_the_ledger_is_charged_for_keys_and_counts(tmp_path) -> Non
     entries = mo.Ledger(options["ledger"]).entries("views")
     assert [each.action for each in entries] == ["create", "charge", "release"]
     assert curator.spent == mo.approx("1.5", "1e-4")
-    assert serialise.from_text(entries[-1].body) == found
+    assert codec.from_text(entries[-1].body) == found
     assert len(entries[-1].body) < 2000
     assert parquet_out.digest_of(tmp_path / "c.parquet") == found.digest
     assert hidden(tmp_path) == []

@@ -13,12 +13,12 @@ import pytest
 import modicum as mo
 from modicum import query as ask
 from modicum.cli import main
+from modicum.codec import from_text, to_text
 from modicum.errors import BudgetExceeded, InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.unit import Unit
 from modicum.runtime.steps import Reads
-from modicum.serialise import from_text, to_text
 from modicum.sources.base import open_source
 from modicum.sources.groups import reader_of_groups
 from modicum.sources.view import View

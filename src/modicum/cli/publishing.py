@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modicum.cli.options import Output, number
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.publishing import answers, files
+from modicum.publishing import files, publishable
 
 if TYPE_CHECKING:
     from modicum.publishing.table import Publishing
@@ -81,7 +80,7 @@ class PublishedFiles(NamedTuple):
     author: str | None = None
     overwrite: bool = False
 
-    def output(self, record: answers.Publishable, text: str, *, usable: bool) -> Output:
+    def output(self, record: publishable.Publishable, text: str, *, usable: bool) -> Output:
         """What to print of a record that was released: the files are written before.
 
         If one cannot be, the record is printed all the same: it is charged.
@@ -95,15 +94,16 @@ class PublishedFiles(NamedTuple):
         why = f"released and charged, but not published: {'; '.join(failed)}" if failed else ""
         return Output(text, usable, why)
 
-    def _write_table(self, record: answers.Publishable) -> None:
+    def _write_table(self, record: publishable.Publishable) -> None:
         if self.table is not None and self.publishing is not None:
             table = self.publishing.table(record)
             table.to_csv(self.table, wide=self.wide, overwrite=self.overwrite)
 
-    def _write_page(self, record: answers.Publishable) -> None:
+    def _write_page(self, record: publishable.Publishable) -> None:
         if self.page is not None and self.publishing is not None:
-            made = import_module("modicum.publishing.report").Report
-            report = made.of(self.publishing, self.author)
+            from modicum.publishing.report import Report
+
+            report = Report.of(self.publishing, self.author)
             report.to_file(record, self.page, overwrite=self.overwrite)
 
 
@@ -133,8 +133,9 @@ def chosen_publication(arguments: argparse.Namespace) -> PublishedFiles:
 
 def chosen_form(arguments: argparse.Namespace) -> Publishing:
     """Read the options of a table and of a page."""
-    made = import_module("modicum.publishing.table").Publishing
-    publishing: Publishing = made.of(
+    from modicum.publishing.table import Publishing
+
+    return Publishing.of(
         digits=_digits(arguments.digits),
         base=arguments.base,
         suppress=_rules(arguments.suppress, "suppress"),
@@ -146,7 +147,6 @@ def chosen_form(arguments: argparse.Namespace) -> Publishing:
         citation=arguments.citation,
         rights=arguments.rights,
     )
-    return publishing
 
 
 def refuse_publication(arguments: argparse.Namespace, why: str) -> None:

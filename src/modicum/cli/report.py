@@ -9,7 +9,7 @@ from typing import Any
 
 from modicum.cli import options, publishing, tasks
 from modicum.errors import InvalidArgument
-from modicum.publishing import answers, files
+from modicum.publishing import files, publishable
 from modicum.publishing.report import Report
 
 _DESCRIPTION = """\
@@ -41,7 +41,7 @@ def add_to(verbs: Any) -> None:
 def _answer(arguments: argparse.Namespace) -> options.Output:
     report = Report.of(publishing.chosen_form(arguments), arguments.author)
     target = files.checked_target(arguments.out, overwrite=arguments.overwrite, form=".html")
-    record: answers.Publishable = answers.Publishable.from_json(_read(arguments.file))
+    record: publishable.Publishable = publishable.Publishable.from_json(_read(arguments.file))
     report.to_file(record, target, overwrite=arguments.overwrite)
     return options.Output(f"wrote {target}")
 

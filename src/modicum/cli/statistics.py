@@ -17,6 +17,7 @@ from inspect import Parameter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from modicum import codec
 from modicum.cli import bulk, options, publishing, tasks
 from modicum.confidence import assumed_tail
 from modicum.errors import InvalidArgument
@@ -307,10 +308,7 @@ def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
     """Write a release as the options say."""
     level, tail = options.shown_level(arguments), arguments.tail
     if arguments.json:
-        written: str = import_module("modicum.serialise").to_json(
-            release, release.facts(level, tail)
-        )
-        return written
+        return codec.to_json(release, release.facts(level, tail))
     if not isinstance(release, Release):
         return release.explain() if arguments.explain else release.summary(level, tail)
     text = release.explain() if arguments.explain else str(release)

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 
 # |x| <= 2^51 step keeps x + 1.5 * 2^52 step inside [2^52, 2^53] step, where floats are spaced by
@@ -24,6 +25,7 @@ WIDEST = math.ldexp(1.0, _LARGEST_EXPONENT + _INDEX_BITS)
 """The furthest end of a range."""
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Lattice:
     """A public range and the step by which numbers in it are rounded to integers.

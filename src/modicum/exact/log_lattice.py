@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 
@@ -23,6 +24,7 @@ _SPARE = 16  # a computed logarithm is off by at most an eighth of so many fines
 _LARGEST = 690.0  # exp of it is a float, and so is exp of its negative
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class LogLattice(Lattice):
     """A positive range, and the step by which logarithms in it are rounded to integers.

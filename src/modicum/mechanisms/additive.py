@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian, discrete_gaussian_many
@@ -160,6 +161,7 @@ class Noise(ABC):
         return None
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class LaplaceNoise(Noise):
     """Discrete Laplace: P(k) = (1 - a) / (1 + a) a^|k| with a = exp(-1/scale)."""
@@ -246,6 +248,7 @@ class LaplaceNoise(Noise):
         return starts, np.exp(first) * size * (np.expm1(size * t) / np.expm1(t) / size)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class GaussianNoise(Noise):
     """Discrete Gaussian: P(k) ∝ exp(-k²/(2 sigma2)) (Canonne, Kamath and Steinke 2020)."""

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms import base, grids
@@ -243,6 +244,7 @@ _LN2 = Fraction(710, 1024)
 _BEGINS = np.array([CELLS.point(number) for number in range(1, CELLS.number(1 << 54) + 1)])
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class OctavePrior:
     """Every doubling of the distance from a centre makes an integer less likely.

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.exact import bernoulli, levels
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.additive import Additive, Cells, Noise, add_noise
@@ -142,6 +143,7 @@ class Staircase(Mechanism[tuple[int, ...]]):
         return ((x, y), (-y, x), (-x, -y), (y, -x))[side]
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class StaircaseTerm:
     """The noise of one value of a :class:`Staircase` with the same parameters."""
@@ -192,6 +194,7 @@ class StaircaseTerm:
         return rest / sum(weights)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class StaircaseNoise(Noise):
     """The noise of a :class:`Staircase` of one value, as a term of other sums.

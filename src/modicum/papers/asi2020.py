@@ -575,13 +575,11 @@ STATISTICS = (
         inverse_sensitivity,
         (INVERSE_SENSITIVITY,),
         plan=_planned("inverse_sensitivity", "a monotone statistic on the whole range"),
-        error_model=(PointErrorModel,),
     ),
     spec.Declaration(
         gradient,
         (GRADIENT,),
         plan=_planned("gradient", "an M-estimator by its gradient"),
-        error_model=(PointErrorModel,),
     ),
     spec.Declaration(
         gradient_regression,
@@ -598,6 +596,5 @@ True""",
             meaning=regression.EXPLAINED_LOSS,
             without=("target",),
         ),
-        error_model=(FitChoice,),
     ),
 )

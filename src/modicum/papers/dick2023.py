@@ -39,6 +39,7 @@ from fractions import Fraction
 from sys import float_info
 from typing import Any, Literal, Self
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
@@ -284,6 +285,7 @@ def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
     return plan.check(epsilon, "method='subset'", remedy)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class SubsetErrorModel(SizedByBounds):
     """The transformed pair between two thresholds (lattice steps)."""
@@ -514,7 +516,6 @@ STATISTICS = (
             truth=_true_threshold,
             note="The error is the distance from the record of that rank.",
         ),
-        error_model=(PointErrorModel,),
     ),
     spec.Declaration(
         subset_mean,
@@ -525,6 +526,5 @@ STATISTICS = (
             truth=true_mean,
             sampled=True,
         ),
-        error_model=(SubsetErrorModel,),
     ),
 )

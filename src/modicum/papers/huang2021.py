@@ -558,7 +558,6 @@ STATISTICS = (
             truth=_true_quantile,
             shown={"q": "q"},
         ),
-        error_model=(PointErrorModel,),
     ),
     spec.Declaration(
         shifted_mean_vector,

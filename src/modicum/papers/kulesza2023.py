@@ -31,6 +31,7 @@ from functools import lru_cache, partial
 from sys import float_info
 from typing import Any
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, LaplaceNoise, add_noise, laplace
 from modicum.mechanisms.staircase import StaircaseTerm, staircase
@@ -295,6 +296,7 @@ class _RangeErrorModel(ABC):
         )
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class SumAndCountErrorModel(_RangeErrorModel):
     """A mean from a noisy sum and a noisy count (in lattice steps), see [bounded_mean.5].
@@ -340,6 +342,7 @@ class SumAndCountErrorModel(_RangeErrorModel):
         }
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class BoundedErrorModel(_RangeErrorModel):
     """A mean from noisy sums of x - lo and of hi - x (in lattice steps), each with the same noise.
@@ -529,24 +532,20 @@ STATISTICS = (
         independent_mean,
         (INDEPENDENT_MEAN,),
         plan=_planned("independent_mean", "a mean by Algorithm 1"),
-        error_model=(SumAndCountErrorModel,),
     ),
     spec.Declaration(
         shifted_mean,
         (SHIFTED_MEAN,),
         plan=_planned("shifted_mean", "a mean by Algorithm 2"),
-        error_model=(SumAndCountErrorModel,),
     ),
     spec.Declaration(
         transformed_mean,
         (),  # the row of ``modicum.mean``
         plan=_planned("transformed_mean", "a mean by Algorithm 3"),
-        error_model=(BoundedErrorModel,),
     ),
     spec.Declaration(
         staircase_mean,
         (STAIRCASE_MEAN,),
         plan=_planned("staircase_mean", "a mean by a staircase"),
-        error_model=(BoundedErrorModel, StaircaseTerm),
     ),
 )

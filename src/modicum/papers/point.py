@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from modicum import array_release, release
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class PointErrorModel:
     """A number that one draw, or a search, has found; its interval is the public range.
@@ -42,6 +44,7 @@ class PointErrorModel:
         return {}
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class FitChoice:
     """The chosen one of the listed fits; it has no bounds: how near others are is not released.

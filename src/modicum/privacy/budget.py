@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, get_args
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given, no_attribute, says_how
 from modicum.exact.rational import as_fraction
 
@@ -23,6 +24,7 @@ PURE_ONLY: tuple[Kind, ...] = (PURE_KIND,)
 ZCDP_ONLY: tuple[Kind, ...] = (ZCDP_KIND,)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Budget:
     """An exact amount of privacy loss in one currency.

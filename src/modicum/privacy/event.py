@@ -17,6 +17,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact import enclosure, rational
 from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, Budget, Kind, short_text
@@ -153,6 +154,7 @@ def _names(kind: type[Event]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class PureDP(Event):
     """The log ratio of output densities on neighbours is at most ``epsilon`` in absolute value."""
@@ -175,6 +177,7 @@ class PureDP(Event):
         return f"ε = {short_text(self.epsilon)}"
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class RangeDP(Event):
     """The log ratio, as a function of the outcome, stays in an interval of length ``eta``.
@@ -205,6 +208,7 @@ class RangeDP(Event):
         return f"range {short_text(self.eta)}"
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class ZCDP(Event):
     """``rho``-zero-concentrated differential privacy (Bun and Steinke 2016)."""
@@ -250,6 +254,7 @@ class ZCDP(Event):
         return f"ρ = {short_text(self.rho)}"
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class ApproxDP(Event):
     """(ε, δ)-differential privacy: P(S) <= exp(epsilon) P'(S) + delta for every set S."""

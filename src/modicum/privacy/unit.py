@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeVar, get_args
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given, says_how
 from modicum.privacy.event import Event
 
@@ -16,6 +17,7 @@ Combine = Literal["mean", "sum", "all"]
 E = TypeVar("E", bound=Event)
 
 
+@storable
 @dataclass(frozen=True, slots=True, repr=False)
 class Unit:
     """One protected person, and how many records of theirs enter a statistic. See `unit_of`.

@@ -56,7 +56,7 @@ class Explanation(str):
 
     @classmethod
     def of_draws(
-        cls, record: answers.Publishable, draws: Sequence[_Draw], said: str, more: Iterable[str]
+        cls, record: answers.Answered, draws: Sequence[_Draw], said: str, more: Iterable[str]
     ) -> Self:
         """Explain a record by its draws, and what the interval assumes by sentences.
 
@@ -75,7 +75,7 @@ class Explanation(str):
     @classmethod
     def of_parts(
         cls,
-        record: answers.Publishable,
+        record: answers.Answered,
         said: Sequence[str],
         parts: Mapping[str, Explanation],
         *,
@@ -101,7 +101,7 @@ class Explanation(str):
 
 
 def _draws(
-    record: answers.Publishable, title: str, draws: Sequence[_Draw], sentences: Sequence[str]
+    record: answers.Answered, title: str, draws: Sequence[_Draw], sentences: Sequence[str]
 ) -> str:
     rows = [[draw.label, _outcome(draw), str(draw.event)] for draw in draws]
     drawn = table(["draw", "outcome", "cost"], rows, labels=1, words=1, caption=title)
@@ -118,9 +118,7 @@ def _outcome(draw: _Draw) -> Markup:
     return Markup(f"{escaped(_came_out(draw))}{folded(draw.mechanism, how)}")
 
 
-def _parts(
-    record: answers.Publishable, said: Sequence[str], parts: Mapping[str, Explanation]
-) -> str:
+def _parts(record: answers.Answered, said: Sequence[str], parts: Mapping[str, Explanation]) -> str:
     shown = islice(parts.items(), _SHOWN)
     inner = "".join(folded(name, part._repr_html_()) for name, part in shown)
     more = [f"and {len(parts) - _SHOWN:,} more: print() has all"] * (len(parts) > _SHOWN)

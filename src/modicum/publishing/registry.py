@@ -16,7 +16,7 @@ from typing import Any
 
 from modicum.errors import InvalidArgument, as_given
 from modicum.privacy.event import Event
-from modicum.publishing.answers import AnswerRows, Publishable
+from modicum.publishing.answers import Answered, AnswerRows
 from modicum.version import VERSION
 
 _TIER = 2  # of the three tiers of completeness: the variant, the unit and its parameters are there
@@ -62,7 +62,7 @@ class RegistryEntry:
             if not (text is None or _is_text(text)):
                 raise InvalidArgument(f"{field} must be text, got {as_given(text)}")
 
-    def of(self, record: Publishable) -> dict[str, object]:
+    def of(self, record: Answered) -> dict[str, object]:
         """Fill in the entry of a record."""
         answers, event = record.answers(), record.total_event
         terms = answers.terms

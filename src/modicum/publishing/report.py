@@ -22,7 +22,7 @@ from modicum import errors, status, version
 from modicum.privacy import accountant, budget
 from modicum.publishing import files, picture, rules
 from modicum.publishing import page as html
-from modicum.publishing.answers import AnswerRows, Publishable, texts_once
+from modicum.publishing.answers import Answered, AnswerRows, texts_once
 from modicum.publishing.html import number, plain_text, terms_in_words, written_label
 from modicum.publishing.table import PublishedNumber, PublishedTable, Publishing, shown
 
@@ -83,7 +83,7 @@ class Report:
             raise errors.InvalidArgument(f"author must be text, got {errors.as_given(author)}")
         return cls(publishing, author, datetime.now(UTC))
 
-    def text(self, record: Publishable) -> str:
+    def text(self, record: Answered) -> str:
         """Write the page."""
         chosen = self.publishing
         answers = record.answers(chosen.level, chosen.tail, population=chosen.population)
@@ -110,9 +110,7 @@ class Report:
         ]
         return html.page(title, filter(None, body), record=facts, style=picture.STYLE)
 
-    def to_file(
-        self, record: Publishable, path: str | os.PathLike[str], *, overwrite: bool
-    ) -> Path:
+    def to_file(self, record: Answered, path: str | os.PathLike[str], *, overwrite: bool) -> Path:
         """Write the page to a file, whole or not at all."""
         target = files.checked_target(path, overwrite=overwrite, form=".html")
         files.write_whole({target: self.text(record)})
@@ -122,9 +120,7 @@ class Report:
     def _when(self) -> str:
         return f"{self.date:%Y-%m-%d %H:%M} UTC"
 
-    def _one(
-        self, record: Publishable, answers: AnswerRows, table: PublishedTable
-    ) -> Iterator[str]:
+    def _one(self, record: Answered, answers: AnswerRows, table: PublishedTable) -> Iterator[str]:
         """One number: large, in words, and as a picture."""
         (rounded,) = table.numbers
         if rounded.value is None:
@@ -136,7 +132,7 @@ class Report:
         yield _drawn(record, answers, shown(rounded.value), self.publishing)
 
     def _numbers(
-        self, record: Publishable, answers: AnswerRows, table: PublishedTable, title: str
+        self, record: Answered, answers: AnswerRows, table: PublishedTable, title: str
     ) -> Iterator[str]:
         """Several numbers: a picture if they can be compared, and a table."""
         labels = [*zip(*table.labels.values(), strict=True)] or [()] * len(table)
@@ -349,7 +345,7 @@ def _assumptions(terms: Mapping[str, object]) -> Iterator[str]:
         yield html.paragraph(f"It is {terms['interval_of']}.")
 
 
-def _promise(record: Publishable, terms: Mapping[str, object]) -> Iterator[str]:
+def _promise(record: Answered, terms: Mapping[str, object]) -> Iterator[str]:
     amounts = record.total_event.amounts
     whom = f"one {_whom(terms)}"
     if {*amounts} == {"rho"}:

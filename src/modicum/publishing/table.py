@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from modicum.errors import InvalidArgument, as_given, can_be_key, did_you_mean
 from modicum.publishing import files, native
-from modicum.publishing.answers import Publishable, texts_once
+from modicum.publishing.answers import Answered, texts_once
 from modicum.publishing.csvw import CsvColumn, csv_text, metadata
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.rounding import Base, Digits, Rounding, written
@@ -329,7 +329,7 @@ class Publishing:
             rights,
         )
 
-    def table(self, record: Publishable) -> PublishedTable:
+    def table(self, record: Answered) -> PublishedTable:
         """Round the numbers of a record, and apply the rules to them."""
         answers = record.answers(self.level, self.tail, population=self.population)
         rows = zip(answers.values, answers.lower, answers.upper, answers.codes, strict=True)

@@ -31,6 +31,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms import additive, grids, scores, selection
@@ -126,6 +127,7 @@ class Bounds:
         return max(self.hi - point, point - self.lo)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Rough:
     """A rough mean of clipped data, between the bounds, and the best count so far.

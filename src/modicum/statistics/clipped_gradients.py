@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.status import Status
 
 _LIKELY, _INDICES = 0.05, 77
@@ -32,6 +33,7 @@ FAR_ROWS = Status(
 )
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Gradient:
     """A noisy sum of gradients, and ``outside``, the noisy number of those that were clipped.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from modicum.codec import storable
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -12,7 +13,7 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw_count, read
-from modicum.statistics import outside, persons, pooled_sums, spec, texts
+from modicum.statistics import outside, persons, spec, texts
 from modicum.statistics.split import BOTH_CLUSTERS
 from modicum.statistics.sum import SumErrorModel, adaptive_sum, pooled_way
 from modicum.status import OK
@@ -59,6 +60,7 @@ def count(
     return COUNT.query(spec.column_name(column), None, cost, spec.NoOption())
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class CountErrorModel:
     """A noisy count and its noise."""
@@ -140,6 +142,5 @@ True""",
             n=10_000,
             note="``n`` matters only if it is as small as the noise: a count is never negative.",
         ),
-        error_model=(CountErrorModel, pooled_sums.GroupSumErrorModel),
     ),
 )

@@ -18,8 +18,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics import covariance_error, refined_covariance, spec, standardised, texts
 from modicum.statistics.moments import exact_values, moments_of, noisy_moments
-from modicum.statistics.products import Products
-from modicum.summaries import base, gradients
+from modicum.summaries import base
 
 
 @texts.documented
@@ -251,13 +250,6 @@ STATISTICS = (
             data="moments",
             meaning="the mean error of an entry, in standard deviations of its two columns",
         ),
-        error_model=(
-            covariance_error.CovarianceErrorModel,
-            refined_covariance.RefinedCovarianceErrorModel,
-            refined_covariance.Refined,
-            gradients.RowView,
-            Products,
-        ),
     ),
     spec.Declaration(
         pca,
@@ -279,13 +271,6 @@ STATISTICS = (
             error=_variance_lack,
             data="moments",
             meaning="the share of the variance along the best components that these lack",
-        ),
-        error_model=(
-            covariance_error.ComponentsErrorModel,
-            refined_covariance.RefinedComponentsErrorModel,
-            refined_covariance.Refined,
-            gradients.RowView,
-            Products,
         ),
     ),
 )

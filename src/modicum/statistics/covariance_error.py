@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modicum.array_release import Floats, Intervals
+from modicum.codec import storable
 from modicum.confidence import Tail, assumed_tail
 from modicum.statistics.moments import (
     CHANCE_COUNTED,
@@ -82,6 +83,7 @@ class OfCovariance(OfMoments):
         return self.moments.scatter / self.moments.weight * self._squares
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class CovarianceErrorModel(OfCovariance):
     """Covariances from released moments."""
@@ -181,6 +183,7 @@ class OfComponents(OfCovariance):
         return np.maximum(values[::-1], 0.0), directions * signs[:, None]
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class ComponentsErrorModel(OfComponents):
     """Principal components from released moments."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import CELLS, Exponential, OctavePrior
@@ -145,6 +146,7 @@ def min(
     return MINIMUM.query(spec.column_name(column), lattice, cost, spec.NoOption())
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class ExtremeErrorModel:
     """A point that next to no record exceeds (in lattice steps; for a minimum of the negated data).
@@ -442,7 +444,6 @@ def _declared(
             truth=lambda run: int(run.table.q[place]) * run.step,
             rows_help=False,
         ),
-        error_model=(ExtremeErrorModel,),
     )
 
 

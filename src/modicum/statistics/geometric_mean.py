@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from modicum.codec import storable
 from modicum.confidence import chosen_index
 from modicum.exact.log_lattice import LogLattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -77,6 +78,7 @@ def geometric_mean(
     )
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class LogarithmErrorModel:
     """[geometric_mean.4] The error model of a mean of logarithms, and the range of the data."""
@@ -146,6 +148,5 @@ STATISTICS = (
             command="--within=1,1e9 --n 1e5 --sd 5e4 --error 100",
             truth=lambda run: Fraction(run.lattice.value(run.table.mean())),
         ),
-        error_model=(LogarithmErrorModel,),
     ),
 )

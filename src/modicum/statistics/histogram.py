@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise, add_noise
@@ -277,6 +278,7 @@ class EdgeErrorModel:
         )
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class HistogramErrorModel(EdgeErrorModel):
     """Noisy counts of bins."""
@@ -365,6 +367,7 @@ def edges_in_steps(lattice: Lattice, options: CutsOption) -> list[int]:
     return [int(q) for q in lattice.quantise(np.array(options.cuts))]
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class CdfErrorModel(EdgeErrorModel):
     """Noisy counts of blocks, for every level, the coarsest first.
@@ -600,7 +603,6 @@ STATISTICS = (
             error=_counts_error,
             shown={"cuts": "cuts", "bins": "bins"},
         ),
-        error_model=(HistogramErrorModel,),
     ),
     spec.Declaration(
         cdf,
@@ -617,6 +619,5 @@ STATISTICS = (
             truth=_true_shares,
             shown={"cuts": "cuts"},
         ),
-        error_model=(CdfErrorModel,),
     ),
 )

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms import level_sets, scores
@@ -419,6 +420,7 @@ NO_END = Status(
 )
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class LocationErrorModel(drawn_interval.DrawnEnds):
     """A value near a location, and ends beyond it.
@@ -562,6 +564,7 @@ def moved_by(statistic: MonotoneStatistic, distance: int, step: float, share: fl
     return sign * high
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class OneLocationErrorModel(OneValue, SizedByBounds):
     """[locations.16] A location where all records seem to have one value, the ``point``."""

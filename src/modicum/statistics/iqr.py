@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
@@ -115,6 +116,7 @@ class RangeOption(spec.Options):
         return cls((low, high), spec.checked_level(level))
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class RangeErrorModel(DrawnInterval):
     """Two quantiles, and ends around each.
@@ -267,6 +269,5 @@ STATISTICS = (
             command="--within=0,1e9 --n 1e5 --sd 5e4 --error 500",
             truth=_true_range,
         ),
-        error_model=(RangeErrorModel,),
     ),
 )

@@ -27,6 +27,7 @@ from functools import partial
 from sys import float_info
 from typing import Literal
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.staircase import add_to_one
@@ -258,6 +259,7 @@ def _at_an_end(error_model: MeanErrorModel | SingleValueErrorModel, status: Stat
     return at_an_end(error_model.lattice, *error_model.interval(0.95, None))
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class MeanErrorModel(Deviations, SizedByBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
@@ -357,6 +359,7 @@ class MeanErrorModel(Deviations, SizedByBounds):
         }
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class SingleValueErrorModel(OneValue, SizedByBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
@@ -425,6 +428,5 @@ True""",
             sampled=True,
             without=("weights",),
         ),
-        error_model=(MeanErrorModel, SingleValueErrorModel),
     ),
 )

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from modicum import errors, status
 from modicum.array_release import ArrayRelease, Floats
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms import additive, scores
 from modicum.mechanisms.exponential import Exponential
@@ -48,6 +49,7 @@ _ENOUGH_SIZE, _SURE = 100.0, 16.0  # ε times all rows, or times those that are 
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class CutOff:
     """What is known of values further than two half-widths, at which they are cut off.
@@ -64,6 +66,7 @@ class CutOff:
     deviation: float
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Moments:
     """Released moments of rows in units of their own half-widths.

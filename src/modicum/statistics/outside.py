@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection
@@ -26,6 +27,7 @@ from modicum.statistics.tail_index import (
     law_of_outside,
     most_of,
     surely_enough,
+    tail_in_words,
 )
 from modicum.status import OK, Status, bounds_in_steps, hardly_seen
 
@@ -43,6 +45,7 @@ class Redrawn(NamedTuple):
     value: Callable[..., Fraction]
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class NoisyTerm:
     """A known multiple of a noise variable."""
@@ -64,6 +67,7 @@ class NoisyTerm:
         return self.factor**2 * self.noise.variance
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Counted:
     """A count estimate, at least 1, and the independent terms its error is the sum of."""
@@ -92,6 +96,7 @@ _NEAR = 2  # times the radii about the centre
 _SEEN = 0.95  # level of the interval that a summary shows
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Outside:
     """What the radius draws imply about the records outside their radii.
@@ -627,16 +632,6 @@ class OneValue(InBounds):
             "elsewhere": self.elsewhere,
             "elsewhere_noise_sd": self.noise.variance**0.5,
         }
-
-
-def tail_in_words(tail: float, seen: str) -> str:
-    """Say what an interval assumes that allows for clipping, and what was ``seen`` of it."""
-    return (
-        "Values beyond the clipping bounds are cut before noise is added, so that no single row "
-        f"shows; interval(tail={tail:g}) also allows for what was cut, assuming that such values "
-        f"become rare as fast as a power of index {tail:g} or faster. For heavier tails it can be "
-        f"too short. {seen}"
-    )
 
 
 def share_of_sums(first: float, second: float, otherwise: float) -> float:

@@ -24,6 +24,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import WIDEST, Lattice
 from modicum.mechanisms import additive, grids, staircase
@@ -290,6 +291,7 @@ def share_of_rows(total: int, rows: SumErrorModel) -> Fraction:
     return Fraction(total * number) / max(number**2 + round(rows.noise.variance), 1)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class RatioErrorModel:
     """A centre, in lattice steps, and how far all records together are from it.

@@ -17,6 +17,7 @@ from sys import float_info
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.papers.kulesza2023 import BoundedErrorModel
 from modicum.release import Interval
@@ -51,6 +52,7 @@ ELSEWHERE = Status(
 )
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class PooledErrorModel:
     """A mean between bounds that all groups found together, in steps of the ``lattice``.

@@ -34,6 +34,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.grids import RadiusGrid
@@ -254,6 +255,7 @@ def quotient_between(
     return float(lower), float(upper)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class PersonGroupErrorModel:
     """The mean of one of many groups of persons with all their rows.

@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
@@ -174,6 +175,7 @@ def _part(size: float, noise: float) -> float:
     return size**2 / max(size**2 + noise**2, 1.0)  # of steps
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class GroupSumErrorModel:
     """The sum, or the number of rows, of one of many groups of persons with all their rows.

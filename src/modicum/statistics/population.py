@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.base import Floats
@@ -48,6 +49,7 @@ _AWAY = 8.0  # standard deviations of the noise of a variance, beyond which it i
 _ROUNDS = 8
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Squares:
     """[population.1] What was released of the squares of data clipped to [lo, hi], in steps.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from modicum.array_release import Floats
+from modicum.codec import storable
 from modicum.mechanisms import grids, selection
 from modicum.mechanisms.additive import Additive, add_noise
 from modicum.privacy.split import BudgetSplit, Share
@@ -253,6 +254,7 @@ def _deviation(law: Additive) -> float:
     return math.sqrt(law.noise[0].variance)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Products:
     """Noisy products of coordinates, in units of 2^-24, the upper triangle row by row.

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms import quantile_tree, scores
@@ -405,6 +406,7 @@ def _shift(ends: float, alpha: float, rank: float) -> int:
     return math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class QuantileErrorModel(drawn_interval.DrawnEnds):
     """A point near rank q n, and ends beyond it.
@@ -593,7 +595,6 @@ STATISTICS = (
             shown={"q": "q"},
             note="It depends on how dense the records are there, so the shape and the mean matter.",
         ),
-        error_model=(QuantileErrorModel,),
     ),
     spec.Declaration(
         median,
@@ -610,6 +611,5 @@ True""",
             error=rank_error,
             shown={"q": "q"},
         ),
-        error_model=(QuantileErrorModel,),
     ),
 )

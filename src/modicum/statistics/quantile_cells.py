@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import Intervals
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms import additive, noise_sums
 from modicum.statistics.quantile_ranks import OWN, SIDE, CombinedNoise, PlaceCounts
@@ -88,6 +89,7 @@ class RankNoise:
         return noise_sums.sum_tail(self.noise, self._parts, rank) > alpha
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class CellCounts:
     """Noisy counts of the records between edges, each with ``noise``.

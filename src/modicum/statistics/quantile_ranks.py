@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.mechanisms import additive, noise_sums
 
 SIDE = 5  # edges on each side of a place, each a cell further than that before it
@@ -29,6 +30,7 @@ _MOST, _HALVINGS = 64.0, 16  # standard deviations up to where a rank is searche
 Floats = NDArray[np.float64]
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class PlaceCounts:
     """Noisy counts of the records between neighbouring places, drawn before the edges are known.

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
@@ -210,6 +211,7 @@ def _typed(given: object) -> bool:
     return isinstance(given, list | tuple) and len(given) <= _TYPED
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class QuantilesErrorModel:
     """Increasing points, one a quantile, and noisy counts of the records around them.
@@ -324,6 +326,7 @@ class QuantilesErrorModel:
         }
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class OneQuantile:
     """Error model of a single one: what :func:`~modicum.quantile` draws, as an array."""
@@ -516,6 +519,5 @@ STATISTICS = (
             truth=_true_quantiles,
             shown={"q": "qs"},
         ),
-        error_model=(QuantilesErrorModel, OneQuantile, quantile_cells.CellCounts, PlaceCounts),
     ),
 )

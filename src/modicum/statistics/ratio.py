@@ -250,6 +250,5 @@ True""",
         command="people.csv spent --denominator earned --epsilon 1",
         options={"denominator": "column by whose sum it is divided"},
         tail=True,
-        error_model=(person_mean.RatioErrorModel,),
     ),
 )

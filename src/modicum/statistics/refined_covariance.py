@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import Floats, Intervals
+from modicum.codec import storable
 from modicum.confidence import Tail, assumed_tail
 from modicum.mechanisms.additive import add_noise
 from modicum.runtime.steps import Steps, draw, read
@@ -129,6 +130,7 @@ class Noisy(NamedTuple):
         return found
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Refined:
     """Products along the directions of ``view``, and what is known of rows that were shrunk.
@@ -308,6 +310,7 @@ class OfRefined(covariance_error.OfCovariance):
         return self._spread.matrix
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class RefinedCovarianceErrorModel(OfRefined):
     """Covariances from products along directions."""
@@ -350,6 +353,7 @@ class RefinedCovarianceErrorModel(OfRefined):
         return f"interval() is for the covariances of the rows: {covered(tail)}"
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class RefinedComponentsErrorModel(OfRefined, covariance_error.OfComponents):
     """Principal components from products along directions."""

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import Floats, Intervals
+from modicum.codec import storable
 from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, RadialMechanism
 from modicum.privacy.split import BudgetSplit, Share
@@ -343,6 +344,7 @@ class Parts(NamedTuple):
     allowance: Floats
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class RegressionErrorModel(OfMoments):
     """Coefficients, and intervals for those of least squares.

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Floats, Intervals
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
@@ -29,12 +30,11 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import clipped_gradients, moments, sandwich, spec, texts
-from modicum.statistics.products import Products
-from modicum.statistics.refined_fit import NO_ENDS, SEEN, RegressionErrorModel, refined_fit
+from modicum.statistics import moments, spec, texts
+from modicum.statistics.refined_fit import NO_ENDS, SEEN, refined_fit
 from modicum.statistics.standardised import ColumnState, StandardisedColumns, standardised_columns
 from modicum.status import USABLE, Status
-from modicum.summaries import base, gradients
+from modicum.summaries import base
 from modicum.summaries.second_moments import FIT_BITS, RESIDUAL, FitList, FitLosses, Scaling
 
 NOTHING = Status(
@@ -181,6 +181,7 @@ _WORK, _LISTED = 1 << 23, (256, 4096)  # fits times rows; fits
 _SHOWN = 4
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class ListedFit:
     """Error model of the fit that was chosen last.
@@ -378,13 +379,6 @@ STATISTICS = (
             data="regression",
             meaning=EXPLAINED_LOSS,
             without=("target",),
-        ),
-        error_model=(
-            RegressionErrorModel,
-            gradients.GradientView,
-            Products,
-            clipped_gradients.Gradient,
-            sandwich.SandwichSums,
         ),
     ),
 )

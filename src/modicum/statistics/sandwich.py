@@ -21,6 +21,7 @@ from fractions import Fraction
 import numpy as np
 
 from modicum.array_release import Floats
+from modicum.codec import storable
 from modicum.mechanisms.additive import add_noise
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw
@@ -32,6 +33,7 @@ _MOST = Fraction(2, 25)  # of the precision that is left, at most
 _NODES, _NEVER = 41, 1e-12
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class SandwichSums:
     """[regression.10] Noisy sums of squares of clipped gradients, one for each coefficient.

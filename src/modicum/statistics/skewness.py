@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -134,6 +135,7 @@ def _weighted(totals: Sequence[int], reach: int) -> list[int]:
 Range = tuple[float, float]
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class SkewnessErrorModel(PowersErrorModel):
     """Powers of clipped data about a released rough mean m.
@@ -251,6 +253,7 @@ class SkewnessErrorModel(PowersErrorModel):
         }
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class UnskewedErrorModel(outside.OneValue):
     """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ."""
@@ -340,6 +343,5 @@ STATISTICS = (
             truth=lambda run: _true_skewness(run.table),
             note="The largest records decide, so the shape matters even more than for a variance.",
         ),
-        error_model=(SkewnessErrorModel, UnskewedErrorModel),
     ),
 )

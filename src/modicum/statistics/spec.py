@@ -311,8 +311,7 @@ class Declaration(NamedTuple):
     of the function of a table, and ``command`` has the arguments of an example on the command line;
     empty if there is none, or no verb. ``options`` is what the command line says of the arguments
     that only some statistics have. ``tail``: the interval depends on an assumed tail; ``plan``:
-    its error can be planned. ``error_model`` are the chapter's classes that a release may hold, so
-    that a stored one can be read.
+    its error can be planned.
     """
 
     question: Callable[..., Query[Any]]
@@ -322,7 +321,6 @@ class Declaration(NamedTuple):
     options: Mapping[str, str] = MappingProxyType({})
     tail: bool = False
     plan: Planned | None = None
-    error_model: tuple[type, ...] = ()
 
     @property
     def name(self) -> str:

@@ -22,6 +22,7 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar, NamedTuple
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -260,6 +261,7 @@ class PowersErrorModel(Clipped):
         return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class VarianceErrorModel(PowersErrorModel):
     """Squares of clipped data about a released rough mean m.
@@ -377,6 +379,7 @@ class VarianceErrorModel(PowersErrorModel):
         }
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class ConstantErrorModel(OneValue):
     """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
@@ -471,7 +474,6 @@ STATISTICS = (
             truth=lambda run: run.table.variance() * run.step**2,
             note=_LARGEST,
         ),
-        error_model=(VarianceErrorModel, ConstantErrorModel),
     ),
     spec.Declaration(
         std,
@@ -490,6 +492,5 @@ STATISTICS = (
             truth=lambda run: Fraction(math.sqrt(run.table.variance())) * run.step,
             note=_LARGEST,
         ),
-        error_model=(VarianceErrorModel, ConstantErrorModel),
     ),
 )

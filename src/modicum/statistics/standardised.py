@@ -19,6 +19,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms import additive, grids
 from modicum.mechanisms.exponential import Exponential
@@ -254,6 +255,7 @@ _MOST_FAR = 1 / 50  # share of the rows; with more far ones a column is left out
 _POWER = 1 / 256
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class ColumnState:
     """What is known of the columns beside their intervals.

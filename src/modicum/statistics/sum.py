@@ -22,6 +22,7 @@ from functools import partial
 from sys import float_info
 from typing import Literal
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.staircase import add_to_one
@@ -368,6 +369,7 @@ def _within(
     return SumErrorModel(lattice, lo, hi, noisy, noise, n0, counted, outside)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class SumErrorModel(Clipped, SizedByBounds):
     """A noisy clipped sum (all in lattice steps).
@@ -505,6 +507,5 @@ STATISTICS = (
             rows_help=False,
             without=("weights",),
         ),
-        error_model=(SumErrorModel, pooled_sums.GroupSumErrorModel),
     ),
 )

@@ -55,6 +55,16 @@ def index_in_words(index: float) -> str:
     return f"index {index:.1f}{bound}"
 
 
+def tail_in_words(tail: float, seen: str) -> str:
+    """Say what an interval assumes that allows for clipping, and what was ``seen`` of it."""
+    return (
+        "Values beyond the clipping bounds are cut before noise is added, so that no single row "
+        f"shows; interval(tail={tail:g}) also allows for what was cut, assuming that such values "
+        f"become rare as fast as a power of index {tail:g} or faster. For heavier tails it can be "
+        f"too short. {seen}"
+    )
+
+
 class Evidence(Hashable, Protocol):
     """What was released of the records within a drawn radius."""
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
@@ -438,6 +439,7 @@ NO_END = Status(
 )
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class TrimmedErrorModel(drawn_interval.DrawnEnds):
     """A point near the mean of the records between two cuts, and a radius.
@@ -536,7 +538,6 @@ def _declared(
             slow=True,
             shown={"trim": "trim"},
         ),
-        error_model=(TrimmedErrorModel,),
     )
 
 

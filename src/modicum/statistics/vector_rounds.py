@@ -21,6 +21,7 @@ from typing import TypeVar
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, Axis, Intervals
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms import grids, selection
 from modicum.mechanisms.additive import Additive, Noise, VectorNoise, add_noise
@@ -389,6 +390,7 @@ _MANY = 1 / 25  # of the rows outside: there the tail of skewed rows has not beg
 _COUNTS = 0.1  # of the error probability, for each of the two counts
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class VectorErrorModel:
     """Noisy sums of rows clipped about a centre (in lattice integers), and noisy numbers of rows.

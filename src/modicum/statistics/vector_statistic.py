@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
+from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm, RadialMechanism
@@ -441,6 +442,7 @@ class VectorStatisticOption(spec.Options):
         return cls(statistic)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class VectorStatisticErrorModel:
     """A drawn vector, perhaps beyond the range; ``levels`` radii depended on the data."""
@@ -545,6 +547,5 @@ STATISTICS = (
 >>> found = modicum.vector_statistic(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
 >>> found.labels, 4900 < found[0] < 5100
 (('mean',), True)""",
-        error_model=(VectorStatisticErrorModel,),
     ),
 )

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import AdditiveSummary, Integers, Reduction, Rows
 from modicum.summaries.second_moments import BITS, FIT_BITS, RowNorm, RowTotals, Scaling, on_lattice
@@ -54,6 +55,7 @@ class Along(Protocol):
         """Coordinates of rows of lattice integers, of the constant first."""
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class RowView:
     """Rows along directions of all columns.
@@ -73,6 +75,7 @@ class RowView:
         return _along(_half_widths(self.scaling, q), self.directions)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class GradientView:
     """Rows along directions, and what a fit leaves of the explained column, the last one.

@@ -16,6 +16,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries import base
@@ -49,6 +50,7 @@ _UP = 1 + 2.0**-30  # more than what a dozen roundings take away
 Norm = Literal["l1", "l2"]
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Scaling:
     """Released centres, and half-widths 2^shift, of every column in lattice steps."""

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from modicum import query as ask
 from modicum.array_release import ArrayRelease
+from modicum.codec import storable
 from modicum.confidence import Tail
 from modicum.errors import InvalidArgument, MissingKey, as_given
 from modicum.grouped_release import GroupedRelease
@@ -24,10 +24,11 @@ from modicum.privacy.budget import Budget, Kind, approx, pure
 from modicum.privacy.event import ApproxDP, Event, event_of, spent_on
 from modicum.privacy.ledger.chain import AMOUNT_UNITS, DELTA_UNITS
 from modicum.privacy.unit import Unit
-from modicum.publishing.answers import AnswerRows, Publishable, sealed
+from modicum.publishing.answers import AnswerRows, sealed
 from modicum.publishing.explanation import Explanation
 from modicum.publishing.html import card, facts, table
 from modicum.publishing.native import native_table
+from modicum.publishing.publishable import Publishable
 from modicum.publishing.text import note_text, view_line
 from modicum.release import Release
 from modicum.runtime.query import Query
@@ -254,6 +255,7 @@ def _mean_beside(quartiles: ArrayRelease, name: str, budget: Budget) -> Query[An
     return ask.mean(name, within=quartiles.range_found, budget=budget)
 
 
+@storable
 @sealed
 @dataclass(frozen=True, slots=True)
 class Description(Publishable):
@@ -442,7 +444,8 @@ class Description(Publishable):
         InvalidArgument
             Without matplotlib, or for an argument that cannot be used.
         """
-        plots = import_module("modicum.publishing.plots")
+        from modicum.publishing import plots
+
         points = plots.drawn(self.answers(level, tail))
         chosen = {"mean", *QUARTILES}
         pictures: list[tuple[str, Any]] = []

@@ -17,6 +17,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.codec import storable
 from modicum.errors import can_be_key
 from modicum.mechanisms.additive import Noise
 
@@ -30,6 +31,7 @@ _MOST_SUMS = 4096  # of all margins together, for which the equations are solved
 _WORTH = 0.95  # of the squared errors that are left if cells alone are measured
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Which cells there are, and which of them each sum of each margin adds up: all public.
@@ -171,6 +173,7 @@ def _moved(start: Sequence[int], loss: Callable[[Sequence[int]], float]) -> tupl
     return tuple(best)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class NoisySums:
     """Released sums of a margin with independent noise; ``values`` is empty if it was not."""

@@ -11,6 +11,7 @@ from sys import float_info
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.statistics.sum import SumErrorModel
@@ -27,6 +28,7 @@ def _solved(
     return margins.LeastSquares(layout, cells, rest)
 
 
+@storable
 @dataclass(frozen=True, slots=True)
 class TableErrorModel:
     """Noisy cells and margins, and what least squares adds to the cells.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from modicum.codec import storable
 from modicum.confidence import Tail, assumed_tail, check_confidence
 from modicum.errors import InvalidArgument, MissingKey, as_given, can_be_key
 from modicum.exact.enclosure import float_nearest
@@ -23,7 +23,7 @@ from modicum.publishing.html import card, facts, table, terms_in_words
 from modicum.publishing.plain import plain
 from modicum.release import Estimate, Record, TranscriptEntry
 from modicum.status import Status
-from modicum.tables.margins import Floats, Layout, Names, NoisySums
+from modicum.tables.margins import Floats, Names
 from modicum.tables.table_errors import TableErrorModel, scaled, share_of
 
 _WIDE = 96  # letters of a line of the summary
@@ -76,6 +76,7 @@ class TableEstimate(Estimate["Crosstab"]):
         return made(selection=self.selection, **fields)
 
 
+@storable
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class Crosstab(Record):
@@ -353,7 +354,8 @@ class Crosstab(Record):
         InvalidArgument
             Without matplotlib, or for an argument that cannot be used.
         """
-        plots = import_module("modicum.publishing.plots")
+        from modicum.publishing import plots
+
         points = plots.drawn(self.answers(level, tail))
         cells = points.of(range(len(self.keys)))  # margins come after them
         if len(self.by) == 2 and self.keys:
@@ -512,6 +514,7 @@ class Crosstab(Record):
         return f"Crosstab({self.statistic}, {number_of(len(self.keys), 'cell')} of {self.by})"
 
 
+@storable
 @sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class ValueCounts(Crosstab):
@@ -630,10 +633,6 @@ class ValueCounts(Crosstab):
         lines = text.aligned([[*self.by, "count", "95 % interval", "share"], *listed])
         more = len(shown) - len(listed)
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more else [])]
-
-
-RECORDS: tuple[type, ...] = (Crosstab, Layout, NoisySums, TableErrorModel, ValueCounts)
-"""What a ledger may hold of tables."""
 
 
 def _bare(label: tuple[Any, ...]) -> Any:

@@ -1,16 +1,18 @@
 """Releases as text that reads back complete, for a ledger.
 
-The text is JSON in which every value names its type. Only the frozen records listed here are ever
-made from it, by their own constructors; nothing in it is run. ``Release.to_json`` is for people and
-other programs, and rounds; this is for modicum, and does not.
+The text is JSON in which every value names its type. Only frozen records that are declared
+:func:`storable` are ever made from it, by their own constructors; nothing in it is run. Which
+module declares one is in ``stored_types.py``, so no record is known here, and none is imported to
+write another. ``Release.to_json`` is for people and other programs, and rounds; this is for
+modicum, and does not.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -18,28 +20,18 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
-from pathlib import PurePath
 from typing import Any, TypeVar
 
 from modicum import collector
-from modicum.array_release import ArrayRelease, Axis
-from modicum.counts_file import CountsFile
 from modicum.errors import InvalidArgument, LedgerCorrupt, a_kind
-from modicum.exact.lattice import Lattice
-from modicum.exact.log_lattice import LogLattice
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease, Groups
-from modicum.privacy.budget import Budget
-from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
-from modicum.privacy.unit import Unit
-from modicum.publishing.answers import Publishable
-from modicum.release import Record, Release, TranscriptEntry
-from modicum.releases import Releases
+from modicum.stored_types import STORED_TYPES
 from modicum.version import VERSION
 
 SCHEMA = "modicum.stored/2"
 _WITH_PARTS = "modicum.stored/3"
 """The same, where what the releases of groups share is written once, see :class:`_Writer`."""
-R = TypeVar("R", bound=Publishable)
+R = TypeVar("R")
+T = TypeVar("T")
 
 # Names in what the first schema wrote, and what they are now.
 _FIRST_SCHEMA = "modicum.stored/1"
@@ -82,43 +74,28 @@ _UNREADABLE = (
 )
 """What is raised where a record is made, or looked at, of what is none."""
 
-_OURS: tuple[type, ...] = (
-    ApproxDP,
-    ArrayRelease,
-    Axis,
-    Budget,
-    CountsFile,
-    RangeDP,
-    ZCDP,
-    TranscriptEntry,
-    GroupedArrayRelease,
-    GroupedRelease,
-    Lattice,
-    LogLattice,
-    PureDP,
-    Release,
-    Releases,
-    Unit,
-)
+_TYPES: dict[str, type] = {}
 
 
-@functools.cache
-def _records() -> Mapping[str, type]:
-    """Every record that may be stored; all statistics are imported for it."""
-    models: tuple[type, ...] = import_module("modicum.statistics.registry").ERROR_MODELS
-    tables: tuple[type, ...] = import_module("modicum.tables.table_release").RECORDS
-    description: type = import_module("modicum.tables.description").Description
-    return {each.__name__: each for each in (*_OURS, *models, *tables, description)}
+def storable(cls: type[T]) -> type[T]:
+    """Let a frozen dataclass be written, and read by its name; stands above ``@dataclass``."""
+    _TYPES[cls.__name__] = cls
+    return cls
+
+
+def _type_named(name: str) -> type:
+    if name not in _TYPES:
+        import_module(f"modicum.{STORED_TYPES[name]}")  # its module declares it
+    return _TYPES[name]
 
 
 def _fraction(text: str) -> Fraction:
     """Read what ``str`` writes of a fraction: an exponent, which may be huge, is nothing of it."""
-    if not _WHOLE.fullmatch(text):
+    if not re.fullmatch("-?[0-9]+(/[0-9]+)?", text):
         raise ValueError("no fraction")
     return Fraction(text)
 
 
-_WHOLE = re.compile(r"-?[0-9]+(/[0-9]+)?")
 _TEXTS: tuple[tuple[type, str, Callable[[Any], str], Callable[[str], object]], ...] = (
     (Fraction, "fraction", str, _fraction),
     (Decimal, "decimal", str, Decimal),
@@ -161,7 +138,8 @@ def to_json(record: object, facts: Mapping[str, object], indent: int | None = No
 
 
 def _seal(stored: str) -> str:
-    return hashlib.sha256(stored.encode()).hexdigest()
+    sha256: Callable[[bytes], Any] = import_module("hashlib").sha256
+    return str(sha256(stored.encode()).hexdigest())
 
 
 def of_json(text: object, kind: type[R]) -> R:
@@ -197,7 +175,7 @@ def _read_and_compared(text: Any) -> tuple[Any, bool]:
     if seal is not None and seal != _seal(json.dumps(kept, separators=(",", ":"))):
         return None, False
     record = _read(kept)
-    if not isinstance(record, Publishable):
+    if not hasattr(record, "facts"):
         return record, False
     if seal is None or kept["version"] != VERSION:
         shown = (str, type(record)._repr_html_, getattr(type(record), "explain", repr))
@@ -215,7 +193,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _names_file(text: object) -> bool:
     short = isinstance(text, str) and "{" not in text and "\n" not in text
-    return isinstance(text, PurePath) or (short and str(text).casefold().endswith(".json"))
+    return isinstance(text, os.PathLike) or (short and str(text).casefold().endswith(".json"))
 
 
 def _says(said: Mapping[str, Any], record: Any) -> bool:
@@ -226,10 +204,11 @@ def _says(said: Mapping[str, Any], record: Any) -> bool:
     facts, text = record.facts(), json.dumps(said, sort_keys=True)
     if text == json.dumps(facts, sort_keys=True):
         return True
-    if not isinstance(record, Record | Groups):
-        return False
     names = ("interval_level", "interval_tail")
-    (level, tail), usual = ([_first(each).get(name) for name in names] for each in (said, facts))
+    usual = [_first(facts).get(name) for name in names]
+    if usual[0] is None:  # several answers, each with intervals of its own
+        return False
+    level, tail = (_first(said).get(name) for name in names)
     return (
         level is not None
         and [level, tail] != usual
@@ -377,9 +356,9 @@ class _Writer:
         self._pieces.append("]]}" if value else '{"map":[]}')
 
     def _record(self, value: Any) -> None:
-        grouped = self._grouped
-        self._grouped = grouped or isinstance(value, Groups)
         kind: Any = type(value)
+        grouped = self._grouped
+        self._grouped = grouped or getattr(kind, "shares_parts", False)
         for name, before in _names(kind):
             self._pieces.append(before)
             self._write(getattr(value, name))
@@ -424,7 +403,7 @@ def _text_of(value: Any) -> str:
 
 @functools.cache
 def _is_record(kind: type) -> bool:
-    return _records().get(kind.__name__) is kind
+    return _TYPES.get(kind.__name__) is kind
 
 
 @functools.cache
@@ -446,7 +425,7 @@ def _value(plain: Any, parts: Sequence[Any]) -> Any:
         return _HOLDS[name](content, parts)
     if name in _READ_AS:
         return _READ_AS[name](content)
-    record = _records()[_RENAMED_SINCE.get(name, name)]
+    record = _type_named(_RENAMED_SINCE.get(name, name))
     values = {
         _RENAMED_SINCE.get(field, field): _value(each, parts)
         for field, each in _completed(name, content).items()
