@@ -15,7 +15,7 @@ from benchmarks.clock import fastest
 from benchmarks.targets import table
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.summaries.base import CHUNK, Read
 from modicum.summaries.tails import Tails

@@ -17,7 +17,7 @@ from modicum.mechanisms.additive import Additive
 from modicum.papers.kulesza2023 import transformed, transformed_value
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records

@@ -23,8 +23,9 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.sources.arrays import array_column
-from modicum.sources.base import MemorySource, open_source
+from modicum.sources.base import MemorySource
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
+from modicum.sources.opening import open_source
 from modicum.sources.reader import Scope, read
 from modicum.statistics.split import first_reduction
 from modicum.summaries.base import Read, exact_sum

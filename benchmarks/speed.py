@@ -28,7 +28,7 @@ from modicum.privacy.event import PureDP
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.runtime.steps import Reads
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.summaries.subsample import Records
 

@@ -23,7 +23,7 @@ from benchmarks.targets import Target, table
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.entropy import SeededEntropy
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 
 TOOL = "tpchgen-cli"

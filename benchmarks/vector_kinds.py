@@ -15,7 +15,7 @@ from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 
 Floats = NDArray[np.float64]

@@ -28,7 +28,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 
 Floats = NDArray[np.float64]

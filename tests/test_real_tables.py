@@ -16,8 +16,8 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.sources.base import open_source
 from modicum.sources.groups import reader_of_groups
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum

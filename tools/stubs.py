@@ -48,6 +48,26 @@ from modicum.release import Release
 
 CONTENTS = PACKAGE / "statistics" / "contents.py"
 STORED = PACKAGE / "stored_types.py"
+FIND = '''
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from modicum.statistics.spec import Declaration
+
+CHAPTERS = {homes}
+_UNPLANNED = {unplanned}
+PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)
+
+
+def find_statistic(name: str) -> Declaration:
+    """Import the chapter of a statistic, and return what it declares of it."""
+    declared: tuple[Declaration, ...]
+    declared = import_module(f"modicum.statistics.{{CHAPTERS[name]}}").STATISTICS
+    return next(each for each in declared if each.name == name)
+'''
 
 
 def contents() -> str:
@@ -64,11 +84,8 @@ def contents() -> str:
     }
     homes = {name: found[name][0] for name in sorted(found)}
     unplanned = tuple(name for name in homes if found[name][1].plan is None)
-    return _formatted(
-        HEAD.format(what="The chapter of each statistic, and those with a plan")
-        + f"\nCHAPTERS = {json.dumps(homes)}\n_UNPLANNED = {unplanned}\n"
-        "PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)\n"
-    )
+    head = HEAD.format(what="The chapter of each statistic, and those with a plan")
+    return _formatted(head + FIND.format(homes=json.dumps(homes), unplanned=unplanned), ".py")
 
 
 def stored_types() -> str:

@@ -79,7 +79,7 @@ __all__ = [*sorted({"__version__", *_SUBMODULES}.union(*_HOMES.values()))]  # no
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that ``import modicum`` is free."""
     if name in _SUBMODULES:
-        return import_module(f"modicum.{name}")
+        return import_module(f".{name}", __name__)
     for module, names in (_HOMES | _EXTRAS).items():
         if name in names:
             value = globals()[name] = getattr(import_module(module), name)
@@ -88,7 +88,9 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'modicum' has no attribute {name!r}: {_ELSEWHERE[name]}")
     meant = ""
     if not name.startswith("_"):  # for example __path__, which Python looks up
-        meant = import_module("modicum.errors").did_you_mean(name, __all__)
+        from modicum.errors import did_you_mean
+
+        meant = did_you_mean(name, __all__)
     raise AttributeError(f"module 'modicum' has no attribute {name!r}{meant}")
 
 

@@ -11,7 +11,7 @@ from modicum.exact.entropy import SYSTEM
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.sources import base, persons
+from modicum.sources import opening, persons
 from modicum.sources.reader import check_column, read_as
 from modicum.statistics.spec import Declaration
 
@@ -28,9 +28,12 @@ def answered(
 
     ``account`` says which budget counts what it costs.
     """
-    source = base.open_source(table)
+    source = opening.open_source(table)
     if where is not None:
-        source = base.open_view(source, base.make_view(where), unit)
+        from modicum.sources import viewed
+        from modicum.sources.view import View
+
+        source = viewed.view_of(source, View(where, ()), unit)
     check_column(source, query.place, query.lattice)
     query = charging.fitted(query, source, query.budget.kind, unit)
     persons.check_unit(source, unit)

@@ -10,21 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import reduce
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
-from modicum.errors import InvalidArgument, as_given
+from modicum.errors import InvalidArgument
 from modicum.exact.octaves import OCTAVES
 from modicum.privacy.accountant import checked_sum, total
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.sources import base, reader, spans
 from modicum.summaries.base import Columns
-
-if TYPE_CHECKING:
-    from modicum.privacy.ledger.book import Ledger
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -204,26 +200,6 @@ def _asked_words(query: Mapping[str, Any]) -> str:
 
 def _joined(names: object) -> str:
     return ", ".join(map(str, names)) if isinstance(names, list) else str(names)
-
-
-def accountant_for(
-    unit: Unit | None, budget: Budget | None, ledger: Ledger | str | None, account: str | None
-) -> tuple[Accountant, Unit]:
-    """What is charged, and the unit; exactly one of a budget and a ledger's account is given."""
-    if ledger is None:
-        if account is not None:
-            raise InvalidArgument(
-                f"account={as_given(account)} needs ledger=, the URL of its ledger"
-            )
-        if budget is None:
-            raise InvalidArgument(
-                "a budget is needed: budget=modicum.pure(...), or ledger= and account="
-            )
-        return MemoryAccountant(budget), checked_unit(unit)
-    if budget is not None:
-        raise InvalidArgument("give budget= or ledger=, not both: the account has its own budget")
-    of_ledger = import_module("modicum.ledger_account").LedgerAccountant(ledger, account, unit)
-    return of_ledger, of_ledger.unit
 
 
 def cost_of(queries: Iterable[object], kind: Kind) -> Budget:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from modicum import methods, release
-from modicum.charging import Charged, accountant_for, cost_of, fitted
+from modicum.accounts import accountant_for
+from modicum.charging import Charged, cost_of, fitted
 from modicum.errors import InvalidArgument, WrongCall, as_given, no_attribute, says_how
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.guard import Guard
@@ -20,7 +20,7 @@ from modicum.publishing.html import bar, card, facts, paragraph, table
 from modicum.releases import Releases
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.sources import base, persons, reader
+from modicum.sources import opening, persons, reader
 from modicum.tables.whole_table import WholeTable
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Curator(methods.Statistics, WholeTable):
         entropy: Entropy | None = None,
     ) -> None:
         accountant, protects = accountant_for(unit, budget, ledger, account)
-        source = base.open_source(table)
+        source = opening.open_source(table)
         persons.check_unit(source, protects)
         chosen = entropy if entropy is not None else SYSTEM
         self._guard = Guard(source, protects, accountant, chosen, Turn("a Curator"), os.getpid())
@@ -157,7 +157,8 @@ class Curator(methods.Statistics, WholeTable):
         InvalidArgument
             Without matplotlib, or for an argument that cannot be used.
         """
-        plots = import_module("modicum.publishing.plots")
+        from modicum.publishing import plots
+
         charges, budget = self.charges, self.budget
         before = max(0, len(charges) - plots.checked_most(most))
         shown = [(each.what, float(each.cost.amount)) for each in charges[before:]]
@@ -240,7 +241,7 @@ class Curator(methods.Statistics, WholeTable):
         >>> 1900 < adults.count(epsilon=1).value < 2100, curator.remaining
         (True, pure('1'))
         """
-        return self._with(self._guard.viewing(base.make_view(condition)))
+        return self._viewing(condition)
 
     @says_how("with_columns(bmi='weight / height ** 2')")
     def with_columns(self, **columns: str) -> Curator:
@@ -275,7 +276,12 @@ class Curator(methods.Statistics, WholeTable):
         """
         if not columns:
             raise InvalidArgument("with_columns() needs a column, such as bmi='kg / m ** 2'")
-        return self._with(self._guard.viewing(base.make_view(None, tuple(columns.items()))))
+        return self._viewing(None, tuple(columns.items()))
+
+    def _viewing(self, condition: str | None, made: tuple[tuple[str, str], ...] = ()) -> Curator:
+        from modicum.sources.view import View
+
+        return self._with(self._guard.viewing(View(condition, made)))
 
     def _with(self, guard: Guard) -> Curator:
         curator = object.__new__(Curator)
@@ -443,11 +449,9 @@ class Curator(methods.Statistics, WholeTable):
         >>> curator.group_by("firm", key_budget=modicum.approx(1, "1e-6")).keys
         ('a', 'b')
         """
-        groups = import_module("modicum.group_answers")
-        found: GroupBy = groups.group_by(
-            self._guard, (by, *more), keys, key_budget, max_groups, pooled
-        )
-        return found
+        from modicum import group_answers as groups
+
+        return groups.group_by(self._guard, (by, *more), keys, key_budget, max_groups, pooled)
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 

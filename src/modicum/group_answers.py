@@ -240,7 +240,7 @@ class _Answers:
     def _shares(self, query: Query[Any]) -> bool:
         if query.pooling is None or self.together is None:
             return False
-        return len(self.keys) >= self.together * query.pooling.least
+        return len(self.keys) >= self.together * query.pooling().least
 
     def _run(
         self,

@@ -56,7 +56,9 @@ class Guard:
 
     def viewing(self, view: View) -> Guard:
         """Return the same of a view of the table."""
-        return replace(self, source=base.open_view(self.source, view, self.unit))
+        from modicum.sources import viewed
+
+        return replace(self, source=viewed.view_of(self.source, view, self.unit))
 
     @property
     def told(self) -> dict[str, object]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from modicum import errors, signature
@@ -62,10 +61,9 @@ def _method(home: type, name: str) -> Callable[..., Any]:
 
 def _of_groups(release: type[Record]) -> type:
     """The type of what releases of groups make together; its chapter is imported with the first."""
-    home = import_module("modicum.grouped_release")
-    of_numbers = release is home.ArrayRelease
-    found: type = home.GroupedArrayRelease if of_numbers else home.GroupedRelease
-    return found
+    from modicum import grouped_release as home
+
+    return home.GroupedArrayRelease if release is home.ArrayRelease else home.GroupedRelease
 
 
 class Statistics:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from modicum import answering, errors
-from modicum.statistics import contents, spec
+from modicum.statistics import contents
 
 
 def __getattr__(name: str) -> Any:
@@ -17,7 +17,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"modicum.one_shot has no {name!r}{errors.did_you_mean(name, contents.CHAPTERS)}"
         )
-    function = globals()[name] = answering.function_of_a_table(spec.find_statistic(name))
+    function = globals()[name] = answering.function_of_a_table(contents.find_statistic(name))
     return function
 
 

@@ -70,7 +70,7 @@ STORED_TYPES = {
     "StaircaseTerm": "mechanisms.staircase",
     "SubsetErrorModel": "papers.dick2023",
     "SumAndCountErrorModel": "papers.kulesza2023",
-    "SumErrorModel": "statistics.sum",
+    "SumErrorModel": "statistics.clipped_sum",
     "TableErrorModel": "tables.table_errors",
     "TranscriptEntry": "release",
     "TrimmedErrorModel": "statistics.trimmed",

@@ -14,7 +14,7 @@ import modicum as mo
 from modicum.mechanisms.additive import LaplaceNoise
 from modicum.mechanisms.partition_selection import KeepCurve
 from modicum.privacy.event import ApproxDP, PureDP
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.record_batches import blocks_of
 from modicum.tables.key_blocks import CompleteBlocks, CountedBlocks, FoundBlocks, GivenBlocks
 

@@ -14,8 +14,8 @@ from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit, unit_of
 from modicum.runtime.replay import replay
 from modicum.sources import groups as module
-from modicum.sources.base import open_source
 from modicum.sources.groups import GroupReader, reader_of_groups
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 
 KEYS = ["a", "b", "empty"]

@@ -20,8 +20,8 @@ from modicum.privacy.unit import Unit, unit_of
 from modicum.runtime.pools import before_groups
 from modicum.runtime.replay import Run
 from modicum.runtime.steps import Draw
-from modicum.sources.base import open_source
 from modicum.sources.groups import GroupsTogether, reader_of_groups
+from modicum.sources.opening import open_source
 
 NARROW = {"within": (-8, 8), "step": 1}
 GROUPS = 100
@@ -68,7 +68,7 @@ def together(query, *, charged: bool = True):
                 spent += step.event.cost(event.kind).amount
             received = yield step
         left = event.part(1 - spent / whole) if charged else event
-        return (yield from query.pooling.begin(pool, left))
+        return (yield from query.pooling().begin(pool, left))
 
     return replace(query, begin=begin)
 
@@ -178,7 +178,7 @@ def joint_loss(query, unit: Unit, rows, more, seed: str, *, pooled_unit: Unit | 
     for forced, _ in product(FORCED, range(3)):
         pair = (both[0][0], both[1][0])
         loss, spent, pool = follow(first, before.per_row(event), pair, forced, entropy)
-        of_group = replace(query, begin=partial(query.pooling.begin, pool))
+        of_group = replace(query, begin=partial(query.pooling().begin, pool))
         for pair in zip(both[0][1], both[1][1], strict=True):
             left = unit.per_row(event.part(1 - spent))
             loss += follow(of_group, left, pair, forced, entropy)[0]

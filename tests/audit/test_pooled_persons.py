@@ -22,8 +22,8 @@ from modicum.privacy.event import event_of
 from modicum.privacy.unit import unit_of
 from modicum.runtime.pools import before_groups
 from modicum.sources.across import far_across, norms_of_persons, scaled_across
-from modicum.sources.base import open_source
 from modicum.sources.groups import PersonsTogether, reader_of_groups
+from modicum.sources.opening import open_source
 from modicum.statistics.pooled_persons import PersonPool
 from modicum.summaries.base import Across, RecordRule
 from tests.audit.test_pooled_groups import Remembering, follow, together
@@ -139,7 +139,7 @@ def joint_loss(query, rows, mine, seed: str):
     for forced, _ in product(FORCED, range(2)):
         pair = (both[0][0], both[1][0])
         loss, spent, pool = follow(first, event, pair, forced, entropy)
-        of_group = replace(query, begin=partial(query.pooling.begin, pool))
+        of_group = replace(query, begin=partial(query.pooling().begin, pool))
         for pair in zip(both[0][1], both[1][1], strict=True):
             loss += follow(of_group, event.part(1 - spent), pair, FAR, entropy)[0]
         losses.append(abs(loss))

@@ -96,7 +96,7 @@ def joint_loss(query, rows, mine, seed: str) -> float:
     for forced in FORCED:
         pair = (both[0][0], both[1][0])
         loss, spent, pool = follow(first, event, pair, forced, entropy)
-        of_group = replace(query, begin=partial(query.pooling.begin, pool))
+        of_group = replace(query, begin=partial(query.pooling().begin, pool))
         for pair in zip(both[0][1], both[1][1], strict=True):
             loss += follow(of_group, event.part(1 - spent), pair, FAR, entropy)[0]
         losses.append(abs(loss))
@@ -164,7 +164,7 @@ def _loss_of_totals(query, forced, mine) -> float:
     both = readers([]), readers(mine)
     pair = (both[0][0], both[1][0])
     loss, spent, pool = follow(before_groups(query, GROUPS), event, pair, forced, entropy)
-    of_group = replace(query, begin=partial(query.pooling.begin, pool))
+    of_group = replace(query, begin=partial(query.pooling().begin, pool))
     for pair in zip(both[0][1], both[1][1], strict=True):
         loss += follow(of_group, event.part(1 - spent), pair, forced, entropy)[0]
     return abs(loss)

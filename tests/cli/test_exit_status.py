@@ -100,11 +100,13 @@ def test_help_tells_the_statuses(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_interrupt_while_importing_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: str) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "import_module", interrupted)
-    assert command.main() == 130
+    with monkeypatch.context() as context:
+        context.setattr("builtins.__import__", interrupted)
+        status = command.main()
+    assert status == 130
 
 
 def test_the_command_imports_nothing_before_it_heeds_an_interrupt() -> None:

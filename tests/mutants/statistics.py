@@ -51,7 +51,7 @@ FAULTS = (
     Fault(
         "sum-again-by-true-count",
         "Whether a sum's radius is drawn again follows from the unreleased number beyond it.",
-        "statistics/sum.py:_by_radius",
+        "statistics/clipped_sum.py:_by_radius",
         "if looked.group:",
         "if elsewhere:",
         _AUDIT,
@@ -59,7 +59,7 @@ FAULTS = (
     Fault(
         "sum-never-again",
         "A group that was counted beyond a sum's radius is left out.",
-        "statistics/sum.py:_by_radius",
+        "statistics/clipped_sum.py:_by_radius",
         "if looked.group:",
         "if False:",
         "statistics/test_far_groups.py",
@@ -212,7 +212,7 @@ FAULTS = (
     Fault(
         "sum-of-an-asymmetric-range",
         "A sum's noise follows the upper bound, where the lower one is farther from zero.",
-        "statistics/sum.py:_within",
+        "statistics/clipped_sum.py:_within",
         "reach = max(abs(lo), abs(hi))",
         "reach = abs(hi)",
         _AUDIT,

@@ -16,7 +16,7 @@ from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import draw, read
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read as read_source
 from modicum.status import OK
 from modicum.summaries.base import Read

@@ -17,8 +17,9 @@ import pytest
 from modicum.cli import completion
 from modicum.sources import copied, csv, files
 from modicum.sources import duckdb as duck
-from modicum.sources.base import Source, open_source
+from modicum.sources.base import Source
 from modicum.sources.labels import Dictionary, Label
+from modicum.sources.opening import open_source
 
 NULLABLE = {
     pa.float64(): pd.Float64Dtype(),

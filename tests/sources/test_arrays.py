@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from modicum.errors import UnsupportedData
-from modicum.sources.base import open_source, scrambled
+from modicum.sources.base import scrambled
+from modicum.sources.opening import open_source
 from modicum.summaries.base import Columns
 from tests.sources.engines import same, values
 

@@ -19,8 +19,9 @@ import modicum as mo
 from modicum.cli import main
 from modicum.errors import SourceError
 from modicum.sources import copied
-from modicum.sources.base import Source, open_source
+from modicum.sources.base import Source
 from modicum.sources.copied import Copy
+from modicum.sources.opening import open_source
 from tests.sources.engines import labels_of, values, without
 
 ROWS = [(34, 41000.5, "North"), (51, None, "South"), (18, -3.0, None), (77, 1e300, "a,\nb")]
@@ -122,7 +123,7 @@ def test_a_copy_is_deleted_when_the_process_ends(tmp_path: Path, temporary: Path
     packed(path)
     code = f"""
 import os, tempfile
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 tempfile.tempdir = {str(temporary)!r}
 kept = open_source({str(path)!r})
 assert len(os.listdir(tempfile.tempdir)) == 1

@@ -11,9 +11,9 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit, unit_of
 from modicum.sources import csv_rows as module
-from modicum.sources.base import open_source
 from modicum.sources.csv_rows import Dialect, is_well_formed
 from modicum.sources.groups import reader_of_groups
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.sources.polars import streams
 from modicum.sources.reader import read, read_as

@@ -11,8 +11,8 @@ from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy import turn
-from modicum.sources.base import open_source
 from modicum.sources.cluster.dask import _FAN_IN
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records

@@ -13,10 +13,10 @@ from modicum.errors import CopyRefused, InvalidArgument, SourceError, Unsupporte
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit, unit_of
-from modicum.sources.base import open_source
 from modicum.sources.cluster import jobs as module
 from modicum.sources.cluster import spark
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
+from modicum.sources.opening import open_source
 from modicum.sources.reader import Scope, read
 from modicum.summaries import subsample
 from modicum.summaries.base import Read, RecordRule

@@ -14,7 +14,7 @@ import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.sources import base
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
@@ -174,7 +174,7 @@ def test_a_table_is_recognised_by_a_module_that_is_imported_already(monkeypatch)
         """Of an engine that nobody has."""
 
     # Not a copy of all openers: what registers itself meanwhile has to stay.
-    monkeypatch.setitem(base._OPENERS, "engine_of_a_test.Table", None)
+    monkeypatch.setitem(base.OPENERS, "engine_of_a_test.Table", None)
     base.opener("engine_of_a_test.Table")(lambda _: open_source([1.0]))
     for module in (None, SimpleNamespace(), SimpleNamespace(Table="no class")):
         monkeypatch.setitem(sys.modules, "engine_of_a_test", module)

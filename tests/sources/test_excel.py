@@ -11,7 +11,7 @@ import pytest
 import modicum as mo
 from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from tests.seen import seen
 from tests.sources.engines import values
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import modicum as mo
 from modicum.privacy.unit import Unit
-from modicum.sources.base import open_source
 from modicum.sources.expressions import FUNCTIONS, Leaf, parse
+from modicum.sources.opening import open_source
 from modicum.sources.view import View
 from modicum.sources.viewed import view_of
 

@@ -19,8 +19,8 @@ from modicum.errors import (
     SourceError,
     UnsupportedData,
 )
-from modicum.sources.base import open_source
 from modicum.sources.files import prefetch
+from modicum.sources.opening import open_source
 from tests.sources.engines import file_of, folder_of, same, table_of, values, without
 
 ENGINES = {"pyarrow": (), "polars": ("pyarrow",), "duckdb": ("pyarrow", "polars")}

@@ -17,8 +17,8 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit, unit_of
 from modicum.sources import groups as module
-from modicum.sources.base import open_source
 from modicum.sources.groups import GroupReader, check_groups, count_keys
+from modicum.sources.opening import open_source
 from modicum.sources.places import Places
 from modicum.sources.reader import read
 from modicum.summaries import brackets, subsample

@@ -12,8 +12,8 @@ import modicum as mo
 from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.sources.base import open_source
 from modicum.sources.groups import GroupReader
+from modicum.sources.opening import open_source
 from modicum.summaries.base import Read
 from modicum.summaries.tails import Tails
 from tests.seen import seen

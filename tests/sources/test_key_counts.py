@@ -12,7 +12,6 @@ import pytest
 import modicum as mo
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.sources import key_counts as module
-from modicum.sources.base import open_source
 from modicum.sources.key_counts import (
     LARGEST,
     FoundKeys,
@@ -23,6 +22,7 @@ from modicum.sources.key_counts import (
     summed,
     tallied,
 )
+from modicum.sources.opening import open_source
 from modicum.sources.record_batches import BLOCK, blocks_of
 
 RNG = np.random.default_rng(3)

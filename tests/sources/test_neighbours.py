@@ -23,7 +23,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from tests.seen import Seen, seen
 from tests.sources import engines
 from tests.sources.odd_columns import KINDS, Kind

@@ -13,7 +13,7 @@ import pytest
 
 import modicum as mo
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from tests.sources.engines import TABLES as ALL_TABLES
 from tests.sources.engines import labels_of, same, values
 from tests.sources.odd_columns import arrow_types

@@ -10,8 +10,8 @@ import pytest
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import unit_of
-from modicum.sources.base import open_source
 from modicum.sources.groups import count_keys, reader_of_groups, reader_of_sizes
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.sums import ClippedSum, Count

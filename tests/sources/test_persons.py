@@ -20,8 +20,9 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.sources import persons as module
-from modicum.sources.base import StreamSource, TableBatch, open_source
+from modicum.sources.base import StreamSource, TableBatch
 from modicum.sources.labels import Datetimes, Dictionary, Encoded
+from modicum.sources.opening import open_source
 from modicum.sources.persons import (
     PersonTotals,
     SampledRows,

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 import modicum as mo
-from modicum.sources.base import Source, open_source
+from modicum.sources.base import Source
 from modicum.sources.cluster.jobs import DistributedSource, Job
+from modicum.sources.opening import open_source
 from modicum.summaries import brackets
 from tests.sources import remote
 from tests.sources.engines import TABLES

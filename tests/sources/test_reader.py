@@ -15,7 +15,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources import arrays, progress, reader
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.sources.progress import watched
 from modicum.sources.reader import check_column, read

@@ -20,7 +20,7 @@ import modicum as mo
 from modicum.errors import CopyRefused, InvalidArgument, MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.sources.types import is_number
 from modicum.summaries.base import Read
@@ -207,7 +207,7 @@ def test_types_by_name() -> None:
 def test_no_engine_is_imported_for_nothing() -> None:
     script = """
 import sys, modicum
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 engines = {"narwhals", "pandas", "polars", "pyarrow", "duckdb"}
 def loaded(): return sorted(engines & set(sys.modules))
 assert not loaded(), loaded()

@@ -22,10 +22,10 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources import groups
-from modicum.sources.base import open_source
 from modicum.sources.cluster.jobs import Job, KeyCounts, Known
 from modicum.sources.groups import GroupReader, count_keys, reader_of_groups, reader_of_sizes
 from modicum.sources.labels import Dictionary
+from modicum.sources.opening import open_source
 from modicum.sources.persons import SampledRows, TableReader, check_unit
 from modicum.sources.reader import read
 from modicum.summaries import brackets, subsample

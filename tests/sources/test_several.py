@@ -14,7 +14,7 @@ import pytest
 
 import modicum as mo
 from modicum.cli import main
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from tests.sources.engines import labels_of, same, values, without
 
 ENGINES = {"pyarrow": (), "polars": ("pyarrow",), "duckdb": ("pyarrow", "polars")}

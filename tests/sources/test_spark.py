@@ -13,7 +13,7 @@ import modicum as mo
 from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.sources.reader import read
 from modicum.summaries.base import Read

@@ -15,9 +15,10 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
 from modicum.sources import groups
-from modicum.sources.base import StreamSource, TableBatch, open_source
+from modicum.sources.base import StreamSource, TableBatch
 from modicum.sources.files import prefetch
 from modicum.sources.groups import GroupReader, count_keys
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.sources.reader import read
 from modicum.summaries.base import Read

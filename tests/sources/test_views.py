@@ -14,7 +14,7 @@ from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.sources import expressions
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.sources.view import View
 from modicum.sources.viewed import _distinct, view_of

@@ -10,7 +10,7 @@ from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.summaries.subsample import Records
 

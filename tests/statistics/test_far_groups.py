@@ -18,7 +18,7 @@ from modicum.mechanisms.scores import LossScore
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import LiveRun, run
 from modicum.runtime.steps import Draw
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.statistics.far_group import ramp
 

@@ -9,7 +9,7 @@ from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.statistics.histogram import CdfErrorModel, increasing, levels_of
 from modicum.summaries.base import Read

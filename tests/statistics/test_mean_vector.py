@@ -17,7 +17,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import LiveRun, run
 from modicum.sources import arrays, reader
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.statistics import vector_rounds
 

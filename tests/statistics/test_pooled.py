@@ -14,7 +14,7 @@ from modicum.mechanisms.additive import LaplaceNoise
 from modicum.papers.kulesza2023 import BoundedErrorModel
 from modicum.privacy.event import PureDP
 from modicum.runtime.replay import Run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.pooled import Pool, find_pool

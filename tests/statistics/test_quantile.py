@@ -17,7 +17,7 @@ from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.statistics.quantile import RankPlan
 

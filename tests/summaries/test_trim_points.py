@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.summaries import brackets
 from modicum.summaries.base import Read

@@ -19,8 +19,8 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.unit import Unit
 from modicum.runtime.steps import Reads
-from modicum.sources.base import open_source
 from modicum.sources.groups import reader_of_groups
+from modicum.sources.opening import open_source
 from modicum.sources.view import View
 from modicum.sources.viewed import view_of
 from modicum.tables import crosstab as module

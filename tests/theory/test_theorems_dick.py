@@ -15,7 +15,7 @@ from modicum.mechanisms.scores import ThresholdScore
 from modicum.papers.kulesza2023 import transformed
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.theory.arguments import chosen
 from tests.reference import datasets, laws

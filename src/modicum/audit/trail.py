@@ -22,7 +22,8 @@ from modicum.privacy.unit import Unit
 from modicum.runtime.query import Query
 from modicum.runtime.replay import Run
 from modicum.runtime.run import Reader
-from modicum.sources.base import Source, open_source
+from modicum.sources.base import Source
+from modicum.sources.opening import open_source
 from modicum.sources.reader import check_columns, read
 from modicum.summaries.base import Columns, Read
 

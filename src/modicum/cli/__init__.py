@@ -10,7 +10,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 from modicum.cli.options import Output, Parser, actions_of
@@ -143,10 +142,9 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def _line(message: str) -> str:
-    line: str = import_module("modicum.privacy.ledger.store").without_passwords(
-        " ".join(message.split())
-    )
-    return line
+    from modicum.privacy.ledger import store
+
+    return store.without_passwords(" ".join(message.split()))
 
 
 def _verb_of(words: Sequence[str]) -> Sequence[str]:
@@ -173,14 +171,49 @@ def made_parser(*verb: str) -> Parser:
     )
     homes = [_HOMES.get(verb[0], _STATISTICS)] if verb else [_STATISTICS, *_HOMES.values()]
     for home in dict.fromkeys(homes):
-        add_to = import_module(f"modicum.cli.{home}").add_to
-        if home == _STATISTICS:
-            add_to(verbs, verb[:1])
-        elif home == "plan":
-            add_to(verbs, verb[1:])
-        else:
-            add_to(verbs)
+        _add_to(verbs, home, verb)
     return parser
+
+
+def _add_to(verbs: Any, home: str, verb: Sequence[str]) -> None:
+    """Add the verbs of a file, which is imported for it."""
+    match home:
+        case "describe":
+            from modicum.cli import describe
+
+            describe.add_to(verbs)
+        case "tables":
+            from modicum.cli import tables
+
+            tables.add_to(verbs)
+        case "check":
+            from modicum.cli import check
+
+            check.add_to(verbs)
+        case "plan":
+            from modicum.cli import plan
+
+            plan.add_to(verbs, verb[1:])
+        case "run":
+            from modicum.cli import run
+
+            run.add_to(verbs)
+        case "report":
+            from modicum.cli import report
+
+            report.add_to(verbs)
+        case "ledger":
+            from modicum.cli import ledger
+
+            ledger.add_to(verbs)
+        case "completion":
+            from modicum.cli import completion
+
+            completion.add_to(verbs, made_parser)
+        case _:
+            from modicum.cli import statistics
+
+            statistics.add_to(verbs, verb[:1])
 
 
 _parser = functools.cache(made_parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -24,8 +25,8 @@ examples:
 """
 
 
-def add_to(verbs: Any) -> None:
-    """Add the verb."""
+def add_to(verbs: Any, whole: Callable[[], argparse.ArgumentParser]) -> None:
+    """Add the verb; ``whole`` makes a parser of all verbs, which is changed here."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "completion",
         help=tasks.words_of("completion"),
@@ -34,15 +35,13 @@ def add_to(verbs: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", metavar="SHELL", choices=_SHELLS, help=", ".join(_SHELLS))
-    parser.set_defaults(answer=lambda arguments: _script(arguments.shell))
+    parser.set_defaults(answer=lambda arguments: _script(arguments.shell, whole()))
 
 
-def _script(shell: str) -> options.Output:
+def _script(shell: str, whole: argparse.ArgumentParser) -> options.Output:
     if find_spec("shtab") is None:
         raise InvalidArgument("completion needs shtab: pip install shtab")
     shtab = import_module("shtab")
-    # One of its own, of all verbs, for it is changed here.
-    whole: argparse.ArgumentParser = import_module("modicum.cli").made_parser()
     for action in options.actions_of(whole):
         if isinstance(action.choices, dict):
             action.help = None  # what is suppressed is not completed

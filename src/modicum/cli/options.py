@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
@@ -224,9 +223,10 @@ def chosen_views(arguments: argparse.Namespace) -> list[View]:
     """Read --with, one after the other, then --where."""
     if not arguments.made and arguments.where is None:
         return []
-    view: type[View] = import_module("modicum.sources.view").View
-    views = [view(None, (each,)) for each in arguments.made]
-    return views if arguments.where is None else [*views, view(arguments.where)]
+    from modicum.sources.view import View
+
+    views = [View(None, (each,)) for each in arguments.made]
+    return views if arguments.where is None else [*views, View(arguments.where)]
 
 
 def viewed(curator: Curator, arguments: argparse.Namespace) -> Curator:
@@ -300,8 +300,9 @@ def add_account(parser: argparse.ArgumentParser) -> None:
 
 def chosen_ledger(arguments: argparse.Namespace) -> Ledger:
     """Open the ledger that was named."""
-    ledger: Ledger = import_module("modicum.privacy.ledger.book").Ledger(chosen_url(arguments))
-    return ledger
+    from modicum.privacy.ledger.book import Ledger
+
+    return Ledger(chosen_url(arguments))
 
 
 def chosen_url(arguments: argparse.Namespace) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import reduce
-from importlib import import_module
 from inspect import Parameter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,10 +25,10 @@ from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.release import Release
 from modicum.runtime.query import Query
-from modicum.sources import base
+from modicum.sources import base, viewed
 from modicum.sources.types import label_kind
-from modicum.statistics.contents import CHAPTERS
-from modicum.statistics.spec import Declaration, Row, find_statistic
+from modicum.statistics.contents import CHAPTERS, find_statistic
+from modicum.statistics.spec import Declaration, Row
 
 if TYPE_CHECKING:
     from modicum.array_release import ArrayRelease
@@ -267,7 +266,8 @@ def _released(
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
     groups: GroupedRelease = curator.group_by(*arguments.by, **chosen).run(query)
-    under = import_module("modicum.grouped_release").under
+    from modicum.grouped_release import under
+
     return groups if counted else under(groups, account)
 
 
@@ -276,7 +276,7 @@ def keys_as_declared(
 ) -> list[list[Hashable]]:
     """Read the keys of each column of --by as the column's declared type has them."""
     views = options.chosen_views(arguments)
-    seen = reduce(lambda table, view: base.open_view(table, view, unit), views, source)
+    seen = reduce(lambda table, view: viewed.view_of(table, view, unit), views, source)
     for by in arguments.by:
         seen.check_label(by)
     read = [_KEYS.get(label_kind(seen.label_type(by)) or "text", str) for by in arguments.by]

@@ -44,10 +44,10 @@ from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
+from modicum.papers import rows
 from modicum.papers.kulesza2023 import shifted_mean as shifted_mean
-from modicum.papers.kulesza2023 import transformed, transformed_value, true_mean
+from modicum.papers.kulesza2023 import transformed, transformed_value
 from modicum.papers.point import PointErrorModel, true_record
-from modicum.papers.rows import SUBSET_MEAN
 from modicum.privacy.budget import EPSILON_KINDS, PURE_ONLY, Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit, Share
@@ -273,7 +273,8 @@ def subset_mean(
     """
     cost = chosen_budget(epsilon, None, budget)
     lattice = Lattice.within(within, step)
-    return SUBSET_MEAN.query(spec.column_name(column), lattice, cost, BOTH_CLUSTERS[0])
+    row = rows.subset_mean(subset_mean_steps)
+    return row.query(spec.column_name(column), lattice, cost, BOTH_CLUSTERS[0])
 
 
 def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
@@ -523,7 +524,7 @@ STATISTICS = (
         plan=spec.Planned(
             "the subset-optimal mean",
             spec.error_between(f"release(subset_mean, {_GUESS}, n=20_000, epsilon=1)", "0", "20"),
-            truth=true_mean,
+            truth=rows.true_mean,
             sampled=True,
         ),
     ),

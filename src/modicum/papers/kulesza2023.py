@@ -29,13 +29,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from sys import float_info
-from typing import Any
 
 from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, LaplaceNoise, add_noise, laplace
 from modicum.mechanisms.staircase import StaircaseTerm, staircase
-from modicum.papers.rows import BOUNDED_MEAN
+from modicum.papers import rows
 from modicum.privacy.budget import EPSILON_KINDS, Budget, Number, chosen_budget
 from modicum.privacy.event import Event, PureDP
 from modicum.privacy.split import BudgetSplit
@@ -142,7 +141,8 @@ def transformed_mean(
     True
     """
     cost, lattice = chosen_budget(epsilon, rho, budget), Lattice.within(within, step)
-    return BOUNDED_MEAN.query(spec.column_name(column), lattice, cost, split.BOTH_CLUSTERS[0])
+    row = rows.bounded_mean(bounded_mean_steps)
+    return row.query(spec.column_name(column), lattice, cost, split.BOTH_CLUSTERS[0])
 
 
 def staircase_mean(
@@ -516,15 +516,11 @@ STAIRCASE_MEAN = _row(
 )
 
 
-def true_mean(run: Any) -> Fraction:
-    """The mean of a plan's table."""
-    mean: Fraction = run.table.mean() * run.step
-    return mean
-
-
 def _planned(name: str, noun: str) -> spec.Planned:
     call = f"release({name}, within=(0, 120), sd=20, mean=40, n=1000, epsilon=1)"
-    return spec.Planned(noun, spec.error_between(call, "0", "1"), truth=true_mean, sampled=True)
+    return spec.Planned(
+        noun, spec.error_between(call, "0", "1"), truth=rows.true_mean, sampled=True
+    )
 
 
 STATISTICS = (

@@ -1,38 +1,50 @@
-"""Ways of the papers to answer a mean; their algorithms are imported when one begins."""
+"""Ways of the papers to answer a mean, for which their algorithms need not be imported."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
+from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import EPSILON_KINDS
+from modicum.privacy.event import Event
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.steps import Steps
-from modicum.statistics.spec import Row, in_paper, ranged
+from modicum.statistics.spec import Row, ranged
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 
-
-def _steps_of(paper: str, name: str) -> Callable[..., Steps[ScalarEstimate]]:
-    """Return steps that need a given range and no options."""
-    steps = in_paper(paper, name)
-    return lambda column, lattice, event, _: steps(column, ranged(lattice), event)
+Answer = Callable[[str | None, Lattice, Event], Steps[ScalarEstimate]]
+"""Steps that need a given range and no options."""
 
 
-SUBSET_MEAN: Row[ClusterOption, Release] = Row(
-    "mean",
-    "subset",
-    BOTH_CLUSTERS[:1],
-    "subset_mean",
-    "mean with the subset-optimality theorem of Dick et al. 2023",
-    _steps_of("dick2023", "subset_mean_steps"),
-    kinds=EPSILON_KINDS,
-)
+def subset_mean(steps: Answer) -> Row[ClusterOption, Release]:
+    """The way of ``dick2023.subset_mean_steps``."""
+    return Row(
+        "mean",
+        "subset",
+        BOTH_CLUSTERS[:1],
+        "subset_mean",
+        "mean with the subset-optimality theorem of Dick et al. 2023",
+        lambda column, lattice, event, _: steps(column, ranged(lattice), event),
+        kinds=EPSILON_KINDS,
+    )
 
-BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
-    "mean",
-    "bounded",
-    BOTH_CLUSTERS[:1],
-    "bounded_mean",
-    "mean with noise on the scale of the range, for ranges known to be tight",
-    _steps_of("kulesza2023", "bounded_mean_steps"),
-    finds_range=False,
-)
+
+def bounded_mean(steps: Answer) -> Row[ClusterOption, Release]:
+    """The way of ``kulesza2023.bounded_mean_steps``."""
+    return Row(
+        "mean",
+        "bounded",
+        BOTH_CLUSTERS[:1],
+        "bounded_mean",
+        "mean with noise on the scale of the range, for ranges known to be tight",
+        lambda column, lattice, event, _: steps(column, ranged(lattice), event),
+        finds_range=False,
+    )
+
+
+def true_mean(run: Any) -> Fraction:
+    """The mean of a plan's table."""
+    mean: Fraction = run.table.mean() * run.step
+    return mean

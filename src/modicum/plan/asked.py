@@ -14,13 +14,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from modicum.plan.solve import Task
 from modicum.privacy.budget import Budget, decimal_text
 from modicum.privacy.unit import Unit
 from modicum.statistics import contents, spec
+
+if TYPE_CHECKING:
+    from modicum.plan.summary import Plan
 
 AMOUNT = "{amount}"
 TABLE, COLUMN, TARGET = "table", "value", "y"
@@ -32,13 +36,17 @@ class PlannedQuestion:
 
     ``arguments`` are those of :func:`modicum.plan.release`, but for the number of rows, the cost
     and the error; ``columns`` is how many columns are read together, if they are, and ``slow``
-    whether a synthetic release takes long.
+    whether a synthetic release takes long. ``again`` plans it at another cost, or for another
+    number of rows; ``task`` is what makes synthetic releases of it, at any cost of the kind of one
+    and any size.
     """
 
     question: Callable[..., Any]
     arguments: Mapping[str, Any]
     columns: int | None
     slow: bool
+    again: Callable[..., Plan]
+    task: Callable[[Budget], Task]
 
     @property
     def words(self) -> str:
@@ -104,7 +112,7 @@ class PlannedQuestion:
     def _declared(self) -> spec.Declaration | None:
         """What declares it, if it is a statistic and not one of the papers' algorithms."""
         name = self.question.__name__
-        declared = spec.find_statistic(name) if name in contents.PLANNED else None
+        declared = contents.find_statistic(name) if name in contents.PLANNED else None
         return declared if declared and declared.question is self.question else None
 
     def _column(self, between: str = ", ") -> str:
@@ -113,16 +121,6 @@ class PlannedQuestion:
             names = between.join(f'"x{number}"' for number in range(1, guessed + 1))
             return f"[{names}]" if between == ", " else names
         return f'"{COLUMN}"' if first == "column" and "sd" in self.arguments else ""
-
-
-def asked_of(
-    question: Callable[..., Any], arguments: Mapping[str, Any], planned: spec.Planned
-) -> PlannedQuestion:
-    """Keep what was planned; several columns are as many as spreads were guessed."""
-    several = planned.data in {"vectors", "moments", "regression"}
-    return PlannedQuestion(
-        question, arguments, len(arguments["sd"]) if several else None, planned.slow
-    )
 
 
 def _cost(budget: Budget) -> str:

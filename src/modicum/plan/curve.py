@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from modicum import errors, plural
@@ -95,7 +94,8 @@ class PlanCurve(Sequence["Plan"]):
         InvalidArgument
             Without matplotlib.
         """
-        plots = import_module("modicum.publishing.plots")
+        from modicum.publishing import plots
+
         lines = [
             ("expected error", [plan.error for plan in self.plans]),
             ("half of the 95 % interval", [plan.interval_width / 2 for plan in self.plans]),

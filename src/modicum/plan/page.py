@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modicum import errors, version
-from modicum.plan import curves, shapes, summary
+from modicum.plan import curves, shapes, solve
 from modicum.plan.asked import AMOUNT, PlannedQuestion
 from modicum.plan.grid import Grid, grid_of, steps
 from modicum.privacy.budget import PURE_KIND, Budget, decimal_text
@@ -23,12 +23,15 @@ from modicum.privacy.unit import NEIGHBOURS
 from modicum.publishing import page as html
 from modicum.publishing.html import escaped
 
+if TYPE_CHECKING:
+    from modicum.plan.summary import Plan
+
 _SCRIPT = Path(__file__).with_name("page.js")
 _ERROR = "the mean absolute difference from the same statistic without privacy"
 _COMPARED = "standard error of the data as a sample"
 
 
-def page_of(plan: summary.Plan, title: str | None = None) -> str:
+def page_of(plan: Plan, title: str | None = None) -> str:
     """Write the page of a plan, which computes it anew at other costs and sizes."""
     if plan.asked is None:
         raise errors.InvalidArgument(
@@ -42,7 +45,7 @@ def page_of(plan: summary.Plan, title: str | None = None) -> str:
 class PlanPage:
     """A plan, its question, and the plans around it."""
 
-    plan: summary.Plan
+    plan: Plan
     asked: PlannedQuestion
     grid: Grid
 
@@ -180,15 +183,14 @@ class PlanPage:
                 f'{escaped(unit)} change by a factor of <span id="said-odds">{times}</span> at '
                 "most.</p>"
             )
-        given = dict(summary.said(self.plan))
         yield html.definitions(
             [
                 ("protected", str(unit)),
                 ("neighbouring data sets", NEIGHBOURS),
                 ("cost as planned", str(budget)),
-                ("spent on", given["spent on"]),
-                ("passes over the data", given["passes"]),
-                ("method", given["method"]),
+                ("spent on", solve.spent_on(self.plan.events, budget)),
+                ("passes over the data", str(self.plan.passes)),
+                ("method", self.plan.method),
             ]
         )
 

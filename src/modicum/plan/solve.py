@@ -20,6 +20,7 @@ from modicum.runtime.query import Query
 
 Simulated = Callable[[Query[Any], int, int], Iterator[Trial]]
 
+_LARGE = 0.05  # share of the cost from which on a draw is named
 _CORRECTIONS = 4
 _LARGEST_EPSILON = 100.0
 _CLOSE = 1.05  # finer than the simulation is certain
@@ -256,3 +257,19 @@ def least_enough(
             x = math.sqrt(bad * good) if good < math.inf else bad * 2
         x = min(max(x, low), high)
     return good if good < math.inf else None
+
+
+def spent_on(events: Sequence[tuple[str, Event]], budget: Budget) -> str:
+    """Shares of the cost, largest first; small ones together. Events have all of them."""
+    costs = [(event.amount_in(budget.kind), label) for label, event in events]
+    total = sum(cost for cost, _ in costs)
+    if len(costs) == 1 or not total:
+        return ", ".join(label for _, label in costs)
+    shares = sorted(((float(cost / total), label) for cost, label in costs), reverse=True)
+    large = [each for each in shares if each[0] >= _LARGE]
+    rest = shares[len(large) :]
+    words = [f"{label} {100 * share:.0f} %" for share, label in large]
+    if rest:
+        others = "other draw" if len(rest) == 1 else "other draws"
+        words.append(f"{len(rest)} {others} {100 * sum(share for share, _ in rest):.0f} %")
+    return ", ".join(words)

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from inspect import Parameter, Signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,15 +20,15 @@ from typing import Any, NamedTuple
 from modicum.errors import InvalidArgument, WrongCall, as_given, did_you_mean
 from modicum.exact.lattice import Lattice
 from modicum.plan import persons, trial
-from modicum.plan.asked import PlannedQuestion, asked_of
+from modicum.plan.asked import PlannedQuestion
 from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
 from modicum.plan.solve import Effort, Simulated, Task
 from modicum.plan.summary import Plan
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runtime.query import Query
-from modicum.statistics.contents import PLANNED
-from modicum.statistics.spec import Declaration, Planned, find_statistic
+from modicum.statistics.contents import PLANNED, find_statistic
+from modicum.statistics.spec import Declaration, Planned
 
 Builder = Callable[..., Query[Any]]
 _COST = ("epsilon", "rho", "budget")
@@ -194,20 +193,27 @@ def _planned(
         shape=data,
         meaning=planned.meaning,
         noun=answered.noun,
-        asked=asked_of(question, given, planned),
+        asked=_asked(question, given, planned),
         **shown,
         **found.fields(),
     )
 
 
-def planned(asked: PlannedQuestion, **given: Any) -> Plan:
-    """Plan the same question at another cost, or for another number of rows."""
-    return _planned(asked.question, **asked.arguments, **given)
+def _asked(question: Builder, given: Mapping[str, Any], planned: Planned) -> PlannedQuestion:
+    """Keep what was planned; several columns are as many as spreads were guessed."""
+    several = planned.data in {"vectors", "moments", "regression"}
+    return PlannedQuestion(
+        question,
+        given,
+        len(given["sd"]) if several else None,
+        planned.slow,
+        partial(_planned, question, **given),
+        partial(_task, question, given),
+    )
 
 
-def task_of(asked: PlannedQuestion, budget: Budget) -> Task:
-    """What makes synthetic releases of a question, at any cost of this kind and any size."""
-    return _prepared(asked.question, budget, **asked.arguments).task
+def _task(question: Builder, given: Mapping[str, Any], budget: Budget) -> Task:
+    return _prepared(question, budget, **given).task
 
 
 class _Prepared(NamedTuple):
@@ -298,7 +304,7 @@ def _declared(question: Builder) -> tuple[Declaration, Planned]:
     name = getattr(question, "__name__", "")
     known: tuple[Declaration, ...] = (find_statistic(name),) if name in PLANNED else ()
     if all(each.question is not question for each in known):
-        known = import_module("modicum.papers.registry").STATISTICS
+        from modicum.papers.registry import STATISTICS as known
     for each in known:
         if each.question is question and each.plan is not None:
             return each, each.plan

@@ -8,11 +8,11 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 
 from modicum import errors, plural
 from modicum.exact.lattice import Lattice
+from modicum.plan import solve
 from modicum.plan.asked import PlannedQuestion
 from modicum.plan.curve import PlanCurve, checked_values
 from modicum.plan.shapes import Shape, TableShape, three_digits
@@ -21,8 +21,6 @@ from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.publishing.files import checked_target, write_whole
 from modicum.publishing.html import card, facts
-
-_LARGE = 0.05  # share of the cost from which on a draw is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +150,8 @@ class Plan:
                 "this plan does not say how it was made: make it with plan.mean"
             )
         fixed = {"budget": self.budget} if name == "n" else {"n": self.n}
-        again = import_module("modicum.plan.statistics").planned
-        plans = (again(self.asked, **fixed, **{name: each}) for each in values)
+        again = self.asked.again
+        plans = (again(**fixed, **{name: each}) for each in values)
         return PlanCurve(name, tuple(plans))
 
     def to_json(self, indent: int | None = None) -> str:
@@ -262,8 +260,9 @@ class Plan:
         True
         """
         target = checked_target(path, overwrite=overwrite, form=".html")
-        text: str = import_module("modicum.plan.page").page_of(self, title)
-        write_whole({target: text})
+        from modicum.plan.page import page_of
+
+        write_whole({target: page_of(self, title)})
         return target
 
     def _repr_html_(self) -> str:
@@ -288,24 +287,8 @@ def said(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.meaning is not None:
         yield "the error is", plan.meaning
     yield "cost", f"{plan.budget} for {plan.unit} ({NEIGHBOURS})"
-    yield "spent on", _spent(plan)
+    yield "spent on", solve.spent_on(plan.events, plan.budget)
     yield "passes", str(plan.passes)
     yield "method", plan.method
     if plan.status != "ok":
         yield "note", plan.status
-
-
-def _spent(plan: Plan) -> str:
-    """Shares of the cost, largest first; small ones together. ``events`` has all of them."""
-    costs = [(event.amount_in(plan.budget.kind), label) for label, event in plan.events]
-    total = sum(cost for cost, _ in costs)
-    if len(costs) == 1 or not total:
-        return ", ".join(label for _, label in costs)
-    shares = sorted(((float(cost / total), label) for cost, label in costs), reverse=True)
-    large = [each for each in shares if each[0] >= _LARGE]
-    rest = shares[len(large) :]
-    words = [f"{label} {100 * share:.0f} %" for share, label in large]
-    if rest:
-        others = "other draw" if len(rest) == 1 else "other draws"
-        words.append(f"{len(rest)} {others} {100 * sum(share for share, _ in rest):.0f} %")
-    return ", ".join(words)

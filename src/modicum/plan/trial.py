@@ -31,7 +31,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import Draw, Steps
 from modicum.sources import persons
-from modicum.sources.base import open_source
+from modicum.sources.opening import open_source
 from modicum.status import USABLE, Status, judged
 from modicum.summaries import synthetic
 from modicum.summaries.base import Read

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 from modicum.errors import did_you_mean
 from modicum.runtime.query import Query
-from modicum.statistics.contents import CHAPTERS
-from modicum.statistics.spec import find_statistic
+from modicum.statistics.contents import CHAPTERS, find_statistic
 
 __all__ = ["Query", *CHAPTERS]  # noqa: PLE0604
 

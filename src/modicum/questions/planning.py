@@ -26,7 +26,7 @@ from modicum.questions.question import (
     naming,
 )
 from modicum.questions.questionnaire import Questionnaire
-from modicum.sources import base, viewed
+from modicum.sources import opening, viewed
 from modicum.statistics.contents import PLANNED
 from modicum.tables import crosstab, distinct, table_release
 from modicum.tables.margins import ErrorOfSum
@@ -265,7 +265,7 @@ def _noise_of_cells(question: Question, unit: Unit) -> NoisePlan:
 
 def _stated(question: Question, unit: Unit) -> dict[str, Any]:
     """The range that the conditions and made columns of a question state, if they do."""
-    source = base.open_source([])  # with no column that declares a type
+    source = opening.open_source([])  # with no column that declares a type
     for view in question.views:
         source = viewed.LocalView(source, view)
     assert question.query is not None

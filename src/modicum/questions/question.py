@@ -19,7 +19,7 @@ from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.publishing.table import Publishing
 from modicum.runtime.query import Query
 from modicum.sources.view import View
-from modicum.statistics import contents, spec
+from modicum.statistics import contents
 from modicum.summaries.base import Columns
 from modicum.tables.crosstab import checked_margins
 
@@ -203,7 +203,7 @@ def _named(message: str, fields: Sequence[str], otherwise: str) -> str:
 
 def _statistic(given: object, where: str) -> str:
     known = [
-        *(each for each in contents.CHAPTERS if spec.find_statistic(each).command),
+        *(each for each in contents.CHAPTERS if contents.find_statistic(each).command),
         *WHOLE_TABLE,
     ]
     if given not in known:
@@ -221,7 +221,7 @@ def _own(statistic: str) -> tuple[dict[str, str], str]:
         del parameters["self"]
         others = _NOT_OWN
     else:
-        parameters = dict(inspect.signature(spec.find_statistic(statistic).question).parameters)
+        parameters = dict(inspect.signature(contents.find_statistic(statistic).question).parameters)
         others = {*_ELSEWHERE}
     own = {name: str(p.annotation) for name, p in parameters.items() if name not in others}
     return own, next(iter(parameters))
@@ -274,7 +274,7 @@ def _query(
     if statistic in WHOLE_TABLE:
         return _query_of_cells(options, cost, where)
     try:
-        question = spec.find_statistic(statistic).question
+        question = contents.find_statistic(statistic).question
         return signature.asked(question, "", (place,), {**options, "budget": cost})
     except ModicumError as error:
         message = str(error)

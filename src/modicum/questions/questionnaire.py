@@ -10,7 +10,7 @@ from typing import Any
 from modicum.errors import InvalidArgument
 from modicum.privacy.unit import Unit
 from modicum.questions.question import Question, naming
-from modicum.sources import base, files
+from modicum.sources import base, files, opening
 
 Table = Any
 
@@ -35,9 +35,9 @@ class Questionnaire:
             raise InvalidArgument(f"{self.path.name}, table: it is missing, and no table was given")
         with naming(f"{self.path.name}, table"):
             if table is not None:
-                return base.open_source(table)
+                return opening.open_source(table)
             if not self.csv:
-                return base.open_source(self.table)
+                return opening.open_source(self.table)
         with naming(f"{self.path.name}, csv"):
             return files.open_as(str(self.table), self.csv)
 

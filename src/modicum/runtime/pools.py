@@ -21,7 +21,7 @@ _PREFIX = "all groups: "
 def pooling_of(query: Query[Any]) -> Pooling:
     """How the groups of a query share what is alike."""
     assert query.pooling is not None
-    return query.pooling
+    return query.pooling()
 
 
 def before_groups(query: Query[Any], groups: int) -> Query[Any]:

@@ -62,8 +62,8 @@ class Query(Generic[R_co]):
         are 0 or 1, in the way that is best for these.
     stated : str
         What states the range, if it was not given; see :meth:`within`.
-    pooling, pooling_of_persons : Pooling or None
-        How groups share what is alike, if they do; and where all rows of a person count.
+    pooling, pooling_of_persons : callable or None
+        Return how groups share what is alike, if they do; and where all rows of a person count.
     release : type of Record
         The type of its release.
     options : object
@@ -104,8 +104,8 @@ class Query(Generic[R_co]):
     )
     ranging: Callable[..., Query[R_co]] | None = field(default=None, repr=False)
     stated: str = ""
-    pooling: Pooling | None = field(default=None, repr=False)
-    pooling_of_persons: Pooling | None = field(default=None, repr=False)
+    pooling: Callable[[], Pooling] | None = field(default=None, repr=False)
+    pooling_of_persons: Callable[[], Pooling] | None = field(default=None, repr=False)
 
     def for_unit(self, unit: Unit) -> Self:
         """The query as it is answered for a unit.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -117,19 +115,12 @@ def open_array(array: NDArray[Any]) -> base.Source:
     )
 
 
-@base.opener("builtins.list", "builtins.tuple", "builtins.range")
-def _open_list(items: Sequence[Any]) -> base.Source:
+def open_numbers(items: Sequence[Any]) -> base.Source:
     """Open a list, tuple or range, by copying it; an item that is not a number is missing.
 
     A list declares no type, so refusing an item would reveal something about it. What all items are
-    counts as its type: paths of files, texts, or rows.
+    counts as its type: texts, or rows.
     """
-    if items and isinstance(items[0], str | os.PathLike | base.Source):
-        files = import_module("modicum.sources.files")
-        named = any(isinstance(item, os.PathLike | base.Source) for item in items)
-        if named or all(map(files.names_a_file, items)):
-            found: base.Source = files.open_list(items)
-            return found
     for kind, advice in _OF_OTHERS.items():
         if items and all(isinstance(item, kind) for item in items):
             raise UnsupportedData(f"cannot read a list of {kind.__name__}: {advice}")

@@ -1,19 +1,17 @@
 """What the reader needs of any table or array: declared columns, and chunks of float64.
 
 A source holds columns in memory (:class:`MemorySource`), or an engine produces its batches anew for
-every pass (:class:`StreamSource`). :func:`open_source` makes one of whatever the user has; the file
-of each engine says which classes it opens.
+every pass (:class:`StreamSource`). The file of each engine says with :func:`opener` which classes
+it opens.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -27,7 +25,6 @@ from modicum.sources.types import check_number, field_of, is_null, label_kind, v
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
 if TYPE_CHECKING:
-    from modicum.privacy.unit import Unit
     from modicum.sources.view import View
 
 CHUNK = 1 << 16
@@ -493,23 +490,7 @@ def guarded(label: str, action: Callable[[], T]) -> T:
 
 Opener = Callable[[Any], Source]
 OpenerT = TypeVar("OpenerT", bound=Opener)
-_OPENERS: dict[str, Opener] = {}
-
-# Where what opens the tables of a package registers itself. The file of the package in which a
-# table's class was made is imported first; others only if it opens none of that class.
-_ENGINES: Mapping[str, str] = {
-    "numpy": "arrays",
-    "builtins": "arrays",
-    "pathlib": "files",
-    "pandas": "pandas",
-    "polars": "polars",
-    "pyarrow": "arrow",
-    "duckdb": "duckdb",
-    "_duckdb": "duckdb",
-    "pyspark": "cluster.spark",
-    "dask": "cluster.dask",
-    "ibis": "ibis",
-}
+OPENERS: dict[str, Opener] = {}
 
 
 def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
@@ -520,89 +501,7 @@ def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
     """
 
     def register(opened: OpenerT) -> OpenerT:
-        _OPENERS.update(dict.fromkeys(kinds, opened))
+        OPENERS.update(dict.fromkeys(kinds, opened))
         return opened
 
     return register
-
-
-def open_source(table: Any) -> Source:
-    """Open a table, array or file for reading, without looking at a value.
-
-    Accepted are
-
-    - a NumPy array of bool, int or float, of one dimension or of shape (n, d), or a list, tuple or
-      range of numbers;
-    - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
-    - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset; an array may hold lists of one
-      size;
-    - a DuckDB relation of any connection;
-    - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
-    - the path of a .parquet, .csv or .tsv file, a folder of Parquet files, a pattern, or a list of
-      paths.
-
-    UnsupportedData for anything else, with what to pass instead; SourceError if a file is missing,
-    or no installed engine reads it.
-    """
-    if isinstance(table, Source):
-        return table
-    made = type(table)
-    opened = _OPENERS.get(f"{made.__module__}.{made.__qualname__}")
-    if opened and getattr(sys.modules.get(made.__module__), made.__name__, None) is made:
-        return opened(table)
-    roots = {each.__module__.partition(".")[0] for each in made.__mro__[:-1]}
-    for package in (*(each for each in _ENGINES if each in roots), *_ENGINES):
-        _import_engine(_ENGINES[package])
-        for kind, opened in _OPENERS.items():
-            module, _, name = kind.rpartition(".")
-            known = getattr(sys.modules.get(module), name, None)
-            if isinstance(known, type) and isinstance(table, known):
-                return opened(table)
-    kind = made.__name__
-    article = "an" if kind[0] in "AEIOUaeio" else "a"
-    raise errors.UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
-
-
-@cache
-def _import_engine(file: str) -> None:
-    import_module(f"modicum.sources.{file}")
-
-
-def make_view(condition: str | None, made: tuple[tuple[str, str], ...] = ()) -> View:
-    """Make a view; what reads conditions is imported first."""
-    view: View = import_module("modicum.sources.view").View(condition, made)
-    return view
-
-
-def open_view(source: Source, view: View, unit: Unit) -> Source:
-    """Return a view of a source as a source."""
-    viewed: Source = import_module("modicum.sources.viewed").view_of(source, view, unit)
-    return viewed
-
-
-@opener("narwhals.DataFrame", "narwhals.LazyFrame", "narwhals.Series")
-def _open_wrapped(wrapper: Any) -> Source:
-    return open_source(wrapper.to_native())
-
-
-def _advice(table: object) -> str:
-    if isinstance(table, Mapping):
-        return "pass pandas.DataFrame(...) or polars.DataFrame(...) of it, or one of its arrays"
-    if "GroupBy" in type(table).__name__:
-        return (
-            "pass the table that is grouped, to Curator(table, budget=...).group_by('column', "
-            "keys=[...])"
-        )
-    advice = (
-        ("read_all", "it can be read only once; pass its read_all()"),
-        ("__arrow_c_stream__", "pass pyarrow.table(...) of it"),
-        ("compute", "pass its compute(), or write it to Parquet and pass the path"),
-        ("__array__", "pass numpy.asarray(...) of it"),
-        ("__iter__", "pass a list or a NumPy array"),
-        (
-            "__class__",
-            "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow, DuckDB, Spark, Dask or "
-            "Ibis table, or the path of a Parquet or CSV file",
-        ),
-    )
-    return next(line for attribute, line in advice if hasattr(table, attribute))

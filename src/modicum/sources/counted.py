@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from modicum.errors import InvalidArgument, UnsupportedData, as_given
-from modicum.sources.base import Chunk, Source, open_source
+from modicum.sources.base import Chunk, Source
 from modicum.sources.labels import Coder, Label
+from modicum.sources.opening import open_source
 from modicum.sources.reader import RemoteSource
 from modicum.summaries.base import Fetchable
 

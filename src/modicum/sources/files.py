@@ -312,7 +312,7 @@ def open_as(path: str | os.PathLike[str], how: Mapping[str, Any]) -> Source:
     suffix = Path(path).suffix.lower()
     opened: Callable[..., Source] = excel_file if suffix in excel.SUFFIXES else csv_file
     if not how:
-        return base.open_source(path)
+        return _open_path(path)
     if suffix in {".parquet", *_ARROW, *copied.STATISTICS}:
         raise InvalidArgument(f"a {suffix} file takes no options of CSV files and workbooks")
     taken = [*inspect.signature(opened).parameters][1:]

@@ -14,8 +14,9 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw_count, read
 from modicum.statistics import outside, persons, spec, texts
+from modicum.statistics.clipped_sum import SumErrorModel, adaptive_sum
 from modicum.statistics.split import BOTH_CLUSTERS
-from modicum.statistics.sum import SumErrorModel, adaptive_sum, pooled_way
+from modicum.statistics.sum import pooled_way
 from modicum.status import OK
 from modicum.summaries import base, sums, synthetic
 

@@ -25,13 +25,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from sys import float_info
-from typing import Literal
+from typing import Any, Literal
 
 from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.staircase import add_to_one
-from modicum.papers.rows import BOUNDED_MEAN, SUBSET_MEAN
+from modicum.papers import rows
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
@@ -129,8 +129,10 @@ def mean(
     if weights is not None:
         if population:
             raise InvalidArgument("a weighted mean has no confidence interval for a population")
+        from modicum.statistics import ratio
+
         chosen = {"method": method, "clusters": clusters}
-        return spec.weighted("mean", column, weights, lattice, cost, **chosen)
+        return ratio.weighted("mean", column, weights, lattice, cost, **chosen)
     return spec.method_of(MEANS, method).query(spec.column_name(column), lattice, cost, options)
 
 
@@ -190,7 +192,9 @@ def _over_the_range(
     here: Setting, place: search.SearchResult, squares: Squares | None
 ) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over the whole range, with all that is left."""
-    found = yield from spec.in_paper("kulesza2023", "mean_in_range")(here, place.centre)
+    from modicum.papers import kulesza2023
+
+    found = yield from kulesza2023.mean_in_range(here, place.centre)
     error_model = replace(found, squares=squares)
     status = place.status if error_model.status.ok else error_model.status
     if status.ok and place.centre is not None:
@@ -384,6 +388,38 @@ class SingleValueErrorModel(OneValue, SizedByBounds):
         return law_of_one_value(self, float(self.value), alpha, tail, population=population)
 
 
+def _mean_of_persons(*arguments: Any) -> Steps[ScalarEstimate]:
+    from modicum.statistics import person_mean
+
+    return person_mean.mean_of_persons(*arguments)
+
+
+def _pooled() -> spec.PooledWay:
+    from modicum.statistics import pooled, shrinkage
+
+    return spec.PooledWay(pooled.find_pool, pooled.mean_in_pool, shrinkage.shrunk)
+
+
+def _pooled_persons(wider: int) -> spec.PooledWay:
+    from modicum.statistics import pooled_persons as pooled
+
+    find = partial(pooled.find_person_pool, wider)
+    return spec.PooledWay(find, pooled.mean_in_person_pool, pooled.shrunk_persons)
+
+
+def _subset(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    from modicum.papers import dick2023
+
+    return dick2023.subset_mean_steps(column, lattice, event)
+
+
+def _bounded(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    from modicum.papers import kulesza2023
+
+    return kulesza2023.bounded_mean_steps(column, lattice, event)
+
+
+_BOUNDED = rows.bounded_mean(_bounded)
 MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
     spec.Row(
         "mean",
@@ -392,21 +428,13 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean",
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
-        of_persons=spec.in_chapter("person_mean", "mean_of_persons"),
-        of_truths=BOUNDED_MEAN,
-        pooled=spec.PooledWay(
-            spec.in_chapter("pooled", "find_pool"),
-            spec.in_chapter("pooled", "mean_in_pool"),
-            spec.in_chapter("shrinkage", "shrunk"),
-        ),
-        pooled_persons=lambda wider: spec.PooledWay(
-            partial(spec.in_chapter("pooled_persons", "find_person_pool"), wider),
-            spec.in_chapter("pooled_persons", "mean_in_person_pool"),
-            spec.in_chapter("pooled_persons", "shrunk_persons"),
-        ),
+        of_persons=_mean_of_persons,
+        of_truths=_BOUNDED,
+        pooled=_pooled,
+        pooled_persons=_pooled_persons,
     ),
-    SUBSET_MEAN,
-    BOUNDED_MEAN,
+    rows.subset_mean(_subset),
+    _BOUNDED,
 )
 
 
@@ -424,7 +452,7 @@ STATISTICS = (
 >>> 0.01 < found.epsilon < 10 and found.error <= 500
 True""",
             command="--n 1e5 --sd 5e4 --error 500",
-            truth=spec.in_paper("kulesza2023", "true_mean"),
+            truth=rows.true_mean,
             sampled=True,
             without=("weights",),
         ),

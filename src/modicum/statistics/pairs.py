@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from modicum.errors import InvalidArgument, as_given
-from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
-from modicum.privacy.budget import Budget
-from modicum.release import Release
-from modicum.runtime.query import Query
 from modicum.statistics import bounds, spec
 from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.pairs import OfPairs, Pair, PairNumber
@@ -33,24 +29,6 @@ class PairSetting(bounds.Setting):
 def octaves_of(pairs: Columns, number: PairNumber) -> Read[OctaveSummary]:
     """Read the octaves of numbers made of pairs."""
     return Read(None, OCTAVES, OfPairs(number, OctaveCounts()), pairs)
-
-
-def weighted(
-    statistic: str,
-    column: object,
-    weights: object,
-    lattice: Lattice | None,
-    cost: Budget,
-    **chosen: Any,
-) -> Query[Release]:
-    """Ask for a statistic of weighted rows; other options than the default are refused."""
-    if chosen != {"method": "adaptive", "clusters": "clip"}:
-        raise InvalidArgument("weights= goes with the default method and clusters only")
-    rows = spec.find_statistic("ratio").rows  # of all that ask for pairs
-    row = next(row for row in rows if row.statistic == statistic)
-    return row.query(
-        pair_of("weights", column, weights, ", weights "), lattice, cost, spec.NoOption()
-    )
 
 
 def pair_of(argument: str, column: object, other: object, between: str) -> Pair:

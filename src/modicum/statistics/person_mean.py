@@ -34,9 +34,9 @@ from modicum.release import Interval, ScalarEstimate
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import person_radii, persons
 from modicum.statistics.bounds import Setting, find_centre
+from modicum.statistics.clipped_sum import SumErrorModel
 from modicum.statistics.outside import LEAST_OF_SIZES, NO_CENTRE, TOO_LITTLE, NoisyTerm, Outside
 from modicum.statistics.split import SIZE_PARTS, ClusterOption
-from modicum.statistics.sum import SumErrorModel
 from modicum.status import Status
 from modicum.summaries import base, subsample, sums
 from modicum.summaries.cells import Cells, CellSummary

@@ -18,8 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.grids import RadiusGrid
@@ -30,10 +31,10 @@ from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw_count, read, read_both
 from modicum.statistics import outside, person_mean, person_radii, spec, texts
+from modicum.statistics.clipped_sum import sum_within
 from modicum.statistics.found_range import NATS, find_octave, power_of_two
 from modicum.statistics.pairs import PairSetting, octaves_of, pair_of
 from modicum.statistics.split import SIZE_PARTS, expected_records
-from modicum.statistics.sum import sum_within
 from modicum.status import Status
 from modicum.summaries import base, subsample
 from modicum.summaries.cells import Cells
@@ -234,6 +235,23 @@ WEIGHTED_SUM: spec.Row[spec.NoOption, Release] = spec.Row(
     of_rows=True,
     octaves_of=lambda place: octaves_of(place, PairNumber("weights", "product")),
 )
+
+
+def weighted(
+    statistic: Literal["mean", "sum"],
+    column: object,
+    weights: object,
+    lattice: Lattice | None,
+    cost: Budget,
+    **chosen: Any,
+) -> Query[Release]:
+    """Ask for a statistic of weighted rows; other options than the default are refused."""
+    if chosen != {"method": "adaptive", "clusters": "clip"}:
+        raise InvalidArgument("weights= goes with the default method and clusters only")
+    row = WEIGHTED_MEAN if statistic == "mean" else WEIGHTED_SUM
+    return row.query(
+        pair_of("weights", column, weights, ", weights "), lattice, cost, spec.NoOption()
+    )
 
 
 STATISTICS = (

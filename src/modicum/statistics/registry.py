@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from modicum.statistics import contents
-from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
+from modicum.statistics.contents import find_statistic
+from modicum.statistics.spec import Declaration, Row, method_of
 
 STATISTICS: tuple[Declaration, ...] = tuple(find_statistic(name) for name in contents.CHAPTERS)
 REGISTRY: tuple[Row[Any, Any], ...] = tuple(row for each in STATISTICS for row in each.rows)

@@ -7,12 +7,10 @@ audit, the command line, the plans, the tests and the docs read the rows.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
@@ -24,7 +22,7 @@ from modicum.privacy.event import Event
 from modicum.release import Estimate, Record, Release
 from modicum.runtime.query import Pooling, Query
 from modicum.runtime.steps import Steps
-from modicum.statistics import contents, persons
+from modicum.statistics import persons
 from modicum.statistics.found_range import RangeNeeds, in_found_range, octaves_of
 from modicum.summaries.base import MOST_COLUMNS, Columns, Read
 from modicum.summaries.sizes import OctaveSummary
@@ -140,8 +138,9 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     which a range is found. ``of_persons`` answers from all rows of persons, whose sums are read in
     a range that is so many octaves wider; without it, from a number of rows of each that is found.
     ``of_truths`` is the row that answers the default options where values are 0 or 1.
-    ``pooled`` is how groups of rows share what is alike, and ``pooled_persons`` how groups of
-    persons with all their rows do, given by how many octaves that range is wider.
+    ``pooled`` returns how groups of rows share what is alike, and ``pooled_persons`` how groups of
+    persons with all their rows do, given by how many octaves that range is wider; only then is it
+    imported.
     """
 
     statistic: str
@@ -161,7 +160,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     octaves_of: Callable[[Any], Read[OctaveSummary]] = octaves_of
     of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
     of_truths: Any = None  # a row
-    pooled: PooledWay | None = None
+    pooled: Callable[[], PooledWay] | None = None
     pooled_persons: Callable[[int], PooledWay] | None = None
 
     def query(
@@ -218,7 +217,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             ranging=partial(self._within, place, budget, options) if found else None,
             pooling=self._pooling(self.pooled, begin, place, options, found=found),
             pooling_of_persons=self._pooling(
-                self.pooled_persons and self.pooled_persons(wider),
+                self.pooled_persons and partial(self.pooled_persons, wider),
                 lambda answer, event: persons.in_values(partial(begin, answer), event),
                 place,
                 options,
@@ -236,24 +235,24 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
 
     def _pooling(
         self,
-        way: PooledWay | None,
+        pooled: Callable[[], PooledWay] | None,
         begin: Callable[[Callable[..., Steps[Any]], Event], Steps[Any]],
         place: Any,
         options: Chosen,
         *,
         found: bool,
-    ) -> Pooling | None:
+    ) -> Callable[[], Pooling] | None:
         """How groups share what is alike; a range is found by all of them together."""
-        if way is None or options != self.options[0]:
+        if pooled is None or options != self.options[0]:
             return None
 
-        def find(event: Event, groups: int) -> Steps[Any]:
+        def find(way: PooledWay, event: Event, groups: int) -> Steps[Any]:
             def first(place: Any, lattice: Lattice, event: Event, _: Chosen) -> Steps[Any]:
                 return way.find(place, lattice, event, groups)
 
             return begin(first, event)
 
-        def of_group(pool: Any, event: Event) -> Steps[Any]:
+        def of_group(way: PooledWay, pool: Any, event: Event) -> Steps[Any]:
             def alone(event: Event) -> Steps[Any]:
                 if pool.useful:
                     return self.begin(place, pool.lattice, event, options)
@@ -262,7 +261,11 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             estimate = yield from way.begin(place, pool, event, alone)
             return replace(estimate, lattice=pool.lattice) if found and pool.useful else estimate
 
-        return Pooling(find, of_group, way.finish, way.least)
+        def pooling() -> Pooling:
+            way = pooled()
+            return Pooling(partial(find, way), partial(of_group, way), way.finish, way.least)
+
+        return pooling
 
     def _in_found_limit(
         self, place: str | None, lattice: Lattice | None, event: Event, options: Chosen
@@ -341,36 +344,7 @@ def error_between(call: str, low: str, high: str) -> str:
     return f">>> found = {call}\n>>> {low} < found.error < {high}\nTrue"
 
 
-def in_chapter(chapter: str, name: str) -> Callable[..., Any]:
-    """A function of another chapter, which is imported when the function is first called.
-
-    So the way to answer rows does not load those for persons and groups.
-    """
-    return _later(f"modicum.statistics.{chapter}", name)
-
-
-def in_paper(paper: str, name: str) -> Callable[..., Any]:
-    """A function of a paper's algorithms, which are imported when it is first called."""
-    return _later(f"modicum.papers.{paper}", name)
-
-
-def _later(module: str, name: str) -> Callable[..., Any]:
-    def call(*arguments: Any, **named: Any) -> Any:
-        loaded = sys.modules.get(module) or import_module(module)
-        return getattr(loaded, name)(*arguments, **named)
-
-    return call
-
-
-weighted: Callable[..., Query[Release]] = in_chapter("pairs", "weighted")
 WEIGHTS_HELP: Mapping[str, str] = MappingProxyType({"weights": "column of weights, of any scale"})
-
-
-def find_statistic(name: str) -> Declaration:
-    """Import the chapter of a statistic, and return what it declares of it."""
-    declared: tuple[Declaration, ...]
-    declared = import_module(f"modicum.statistics.{contents.CHAPTERS[name]}").STATISTICS
-    return next(each for each in declared if each.name == name)
 
 
 def chosen_range(within: tuple[float, float] | None, step: float | None) -> Lattice | None:

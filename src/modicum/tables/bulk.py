@@ -26,7 +26,7 @@ from modicum.privacy import event, split
 from modicum.privacy.budget import Budget
 from modicum.query import count as count_query
 from modicum.runtime.run import row_costs
-from modicum.sources import base, key_counts, reader, record_batches
+from modicum.sources import base, key_counts, opening, reader, record_batches
 from modicum.sources.counted import CountedTable
 from modicum.tables import key_blocks
 from modicum.tables.parquet_out import digest_of, part_of, ready, restored, target_of, write
@@ -156,7 +156,7 @@ def _checked_columns(guard: Guard, by: Sequence[str], keys: object) -> list[key_
         raise InvalidArgument(f"no column of keys can have the name {min(taken & {*by})!r}")
     if keys is None:
         return kinds
-    opened = base.open_source(keys)
+    opened = opening.open_source(keys)
     for name, kind in zip(by, kinds, strict=True):
         given = key_counts.kind_of(opened, name)
         written = kind == "text" and not rows.declared(name)  # a CSV file holds text only

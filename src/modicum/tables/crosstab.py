@@ -39,8 +39,8 @@ from modicum.sources import base, groups, persons
 from modicum.sources.keys import labels_of
 from modicum.sources.reader import RemoteSource, read_as
 from modicum.sources.view import View
+from modicum.statistics.clipped_sum import LAST_DRAW
 from modicum.statistics.persons import find_groups
-from modicum.statistics.sum import LAST_DRAW
 from modicum.summaries.base import Accumulator, Read, Reduction, Rows, Sensitive
 from modicum.summaries.sums import Count
 from modicum.tables import description, table_errors

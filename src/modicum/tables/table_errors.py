@@ -14,7 +14,7 @@ import numpy as np
 from modicum.codec import storable
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
-from modicum.statistics.sum import SumErrorModel
+from modicum.statistics.clipped_sum import SumErrorModel
 from modicum.statistics.tail_index import upper_quantile
 from modicum.tables import margins
 

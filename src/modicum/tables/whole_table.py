@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from modicum import errors
 from modicum import query as ask
@@ -92,7 +91,8 @@ class WholeTable:
         (['N', 'S'], True)
         """
         cost = chosen_budget(epsilon, rho, budget)
-        tables = import_module("modicum.tables.description")
+        from modicum.tables import description as tables
+
         asked = tables.Asked.of(self._guard.source, self._guard.unit, columns, cost)
         if self._guard.key is None:
             whole = asked.cost(self._guard.kind)
@@ -200,11 +200,11 @@ class WholeTable:
         if values is not None:
             summed = ask.sum(values, within=within, step=step, budget=cost)
         columns = (by, *more)
-        tables = import_module("modicum.tables.crosstab")
-        found: Crosstab = tables.crosstab(
+        from modicum.tables import crosstab as tables
+
+        return tables.crosstab(
             self._guard, columns, keys, key_budget, summed, margins, max_groups, cost
         )
-        return found
 
     @errors.says_how("value_counts('region', keys=['N', 'S'], epsilon=1)", **_ELSEWHERE)
     def value_counts(
@@ -254,11 +254,12 @@ class WholeTable:
         (('JFK', 'LGA'), True)
         """
         cost = chosen_budget(epsilon, rho, budget)
-        tables = import_module("modicum.tables.crosstab")
-        found: ValueCounts = tables.crosstab(
+        from modicum.tables import crosstab as tables
+
+        found = tables.crosstab(
             self._guard, [column], keys, key_budget, None, True, max_groups, cost, ranked=True
         )
-        return found
+        return cast("ValueCounts", found)
 
     @errors.says_how("n_distinct('region', epsilon=1)", **_ELSEWHERE)
     def n_distinct(
@@ -312,9 +313,9 @@ class WholeTable:
         True
         """
         cost = chosen_budget(epsilon, rho, budget)
-        tables = import_module("modicum.tables.distinct")
-        found: Release = tables.n_distinct(self._guard, column, max_groups, cost)
-        return found
+        from modicum.tables import distinct as tables
+
+        return tables.n_distinct(self._guard, column, max_groups, cost)
 
     @errors.says_how("count_to('counts.parquet', 'page', keys=pages, epsilon=1)", **_ELSEWHERE)
     def count_to(
@@ -397,8 +398,8 @@ class WholeTable:
         (['page', 'value', 'lower', 'upper'], True)
         """
         cost = chosen_budget(epsilon, rho, budget)
-        tables = import_module("modicum.tables.bulk")
-        found: CountsFile = tables.count_to(
+        from modicum.tables import bulk as tables
+
+        return tables.count_to(
             self._guard, path, (by, *more), keys, key_budget, at_least, level, cost
         )
-        return found

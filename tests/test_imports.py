@@ -1,0 +1,112 @@
+"""The graph of imports, drawn from the sources: no circle of files, and no arrow that runs up.
+
+Imports inside functions are arrows too. Those under ``TYPE_CHECKING`` are not: nothing is loaded by
+them, and import-linter keeps them from running up. No module is imported by a string but those of
+tables: of public names and of statistics, whose arrows are drawn, and of types that may be stored.
+The last has none: ``codec`` imports what a stored record names, so what wrote it stands above.
+"""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from itertools import chain
+from pathlib import Path
+
+import modicum
+from modicum.statistics.contents import CHAPTERS
+
+PACKAGE = Path(modicum.__file__).parent
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+TABLES = {
+    "modicum": {*modicum._HOMES, *modicum._EXTRAS, *(f"modicum.{x}" for x in modicum._SUBMODULES)},
+    "modicum.statistics.contents": {f"modicum.statistics.{each}" for each in CHAPTERS.values()},
+    "modicum.codec": set[str](),
+}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+SOURCES = {name_of(path): path for path in PACKAGE.rglob("*.py")}
+
+
+def nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those for type checkers alone."""
+    yield node
+    for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    below = node.orelse if for_types else ast.iter_child_nodes(node)  # type: ignore[attr-defined]
+    yield from chain.from_iterable(map(nodes, below))
+
+
+@cache
+def found(module: str) -> tuple[ast.AST, ...]:
+    return tuple(nodes(ast.parse(SOURCES[module].read_text(encoding="utf-8"))))
+
+
+def named(node: ast.AST) -> set[str]:
+    """Modules that a node imports."""
+    match node:
+        case ast.Import(names=names):
+            return {each.name for each in names}
+        case ast.ImportFrom(module=str(home), names=names):
+            within = {each.name: f"{home}.{each.name}" for each in names}
+            return {whole if whole in SOURCES else home for whole in within.values()}
+    return set()
+
+
+@cache
+def arrows() -> dict[str, set[str]]:
+    return {
+        module: set().union(TABLES.get(module, ()), *map(named, found(module))) & SOURCES.keys()
+        for module in SOURCES
+    }
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    assert "modicum.statistics.pooled" in arrows()["modicum.statistics.mean"]  # in a function
+    TopologicalSorter(arrows()).prepare()  # CycleError names the files
+
+
+def test_no_import_runs_up() -> None:
+    (contract, *_) = tomllib.loads(PROJECT.read_text())["tool"]["importlinter"]["contracts"]
+    height = {
+        unit: -place
+        for place, layer in enumerate(contract["layers"])
+        for unit in re.split(" [:|] ", layer)
+    }
+
+    def floor(module: str) -> int:
+        return height[module.split(".")[1]] if "." in module else 1
+
+    up = {
+        (module, other)
+        for module, others in arrows().items()
+        for other in others
+        if floor(other) > floor(module)
+    }
+    assert up == set()
+
+
+def test_imports_by_string_are_of_others() -> None:
+    """Tables aside: no linter and no type checker sees a string."""
+    for module in SOURCES.keys() - TABLES.keys():
+        for node in found(module):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+                ("import_module", "__import__")
+            ):
+                assert "modicum" not in ast.unparse(node), f"{module}:{node.lineno}"
+
+
+def test_imports_within_functions_are_of_ours() -> None:
+    """Other libraries are imported by a string, so that no linter takes them for needed."""
+    for module in SOURCES:
+        for function in found(module):
+            if isinstance(function, ast.FunctionDef):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.Import | ast.ImportFrom):
+                        assert named(node) <= SOURCES.keys(), f"{module}:{node.lineno}"
