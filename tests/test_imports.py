@@ -19,7 +19,11 @@ import modicum
 from modicum.statistics.contents import CHAPTERS
 
 PACKAGE = Path(modicum.__file__).parent
-PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+ROOT = Path(__file__).parents[1]
+CONTRACT = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+    "contracts"
+][0]
+LAYERS = [re.split(" [:|] ", layer) for layer in CONTRACT["layers"]]
 TABLES = {
     "modicum": {*modicum._HOMES, *modicum._EXTRAS, *(f"modicum.{x}" for x in modicum._SUBMODULES)},
     "modicum.statistics.contents": {f"modicum.statistics.{each}" for each in CHAPTERS.values()},
@@ -73,12 +77,7 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 
 
 def test_no_import_runs_up() -> None:
-    (contract, *_) = tomllib.loads(PROJECT.read_text())["tool"]["importlinter"]["contracts"]
-    height = {
-        unit: -place
-        for place, layer in enumerate(contract["layers"])
-        for unit in re.split(" [:|] ", layer)
-    }
+    height = {unit: -place for place, layer in enumerate(LAYERS) for unit in layer}
 
     def floor(module: str) -> int:
         return height[module.split(".")[1]] if "." in module else 1
@@ -110,3 +109,14 @@ def test_imports_within_functions_are_of_ours() -> None:
                 for node in ast.walk(function):
                     if isinstance(node, ast.Import | ast.ImportFrom):
                         assert named(node) <= SOURCES.keys(), f"{module}:{node.lineno}"
+
+
+def test_the_layers_are_all_there_is_and_the_table_of_contributing() -> None:
+    layers = [*chain.from_iterable(LAYERS)]
+    assert CONTRACT["exhaustive"]
+    assert sorted(layers) == sorted({name.split(".")[1] for name in SOURCES if "." in name})
+    (_, table) = (
+        (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("| layer | contents |\n|---|---|\n")
+    )
+    rows = table.partition("\n\n")[0].splitlines()
+    assert [x for row in rows for x in re.findall(r"`(\w+)`", row.split(" | ")[0])] == layers
