@@ -1,7 +1,5 @@
 """Regressions of many columns explain no less of more rows."""
 
-from itertools import pairwise
-
 import pytest
 
 from benchmarks import many_columns
@@ -10,10 +8,11 @@ from benchmarks.targets import Target
 
 @pytest.mark.slow
 def test_more_rows_explain_no_less() -> None:
-    # A fit of products of columns, where lists serve, explained half as much from 2^15 rows on.
-    cells = [many_columns.measure("correlated", n, 30, 2) for n in (10_000, 30_000, 50_000)]
-    assert all(more.mean > fewer.mean - 0.05 for fewer, more in pairwise(cells))
-    assert cells[-1].mean > 0.85 * cells[-1].least_squares
+    # From 2^15 rows on products of columns served, and explained nothing of 50 columns: .41 at
+    # 30,000 rows and below .1 at 50,000. Of 30 columns they explain as much as lists do.
+    fewer, more = (many_columns.measure("correlated", n, 50, 3) for n in (30_000, 50_000))
+    assert more.mean > fewer.mean - 0.05
+    assert more.mean > 0.7 * more.least_squares
 
 
 def test_the_table_and_its_targets() -> None:
