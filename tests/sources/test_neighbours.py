@@ -67,6 +67,8 @@ def file_as(write: Callable[[pa.Table, str], None], end: str) -> engines.Maker:
 
 
 def _excel(table: pa.Table, path: str) -> None:
+    if getattr(table.schema.field("v").type, "tz", None) is not None:
+        raise ValueError("a sheet has no zones, and pandas 2 may end the process on a far moment")
     table.to_pandas().to_excel(path, index=False)
 
 
