@@ -2,9 +2,6 @@
 
 from tests.mutants.fault import Fault
 
-_BULK = "tables/bulk.py"
-_BLOCKS = "tables/key_blocks.py"
-_COUNTS = "sources/key_counts.py"
 _TESTS = "tables/test_bulk.py"
 _AUDIT = "audit/test_bulk.py"
 _KEYS = "sources/test_key_counts.py"
@@ -13,7 +10,7 @@ FAULTS = (
     Fault(
         "bulk-unit",
         "Counts of many keys have the noise of a unit of one row, whatever the unit.",
-        f"{_BULK}:count_to",
+        "bulk.count_to",
         'row_costs({"count": query}, guard.unit)["count"]',
         "query.event",
         _TESTS,
@@ -21,7 +18,7 @@ FAULTS = (
     Fault(
         "bulk-not-charged",
         "Counts of many keys are drawn without a charge.",
-        f"{_BULK}:count_to",
+        "bulk.count_to",
         "pending.charge()",
         "None",
         _TESTS,
@@ -29,7 +26,7 @@ FAULTS = (
     Fault(
         "bulk-keys-not-charged",
         "The draw of many keys is not charged, only their counts.",
-        f"{_BULK}:count_to",
+        "bulk.count_to",
         "total + selection.cost(guard.kind)",
         "total",
         _TESTS,
@@ -37,7 +34,7 @@ FAULTS = (
     Fault(
         "bulk-keys-of-a-row",
         "The keys are drawn with the (ε, δ) of the whole unit for each of its rows.",
-        f"{_BULK}:count_to",
+        "bulk.count_to",
         "guard.unit.per_row(selection)",
         "selection",
         _TESTS,
@@ -45,7 +42,7 @@ FAULTS = (
     Fault(
         "bulk-second-draw",
         "A process that lost the race publishes its own draw on the other's charge.",
-        f"{_BULK}:_published",
+        "_published",
         "kept.digest != release.digest",
         "kept.rows != release.rows",
         _TESTS,
@@ -53,7 +50,7 @@ FAULTS = (
     Fault(
         "bulk-order",
         "Drawn keys come in the order in which they were found.",
-        f"{_BLOCKS}:in_order",
+        "in_order",
         "table.take(order.slice(start, BLOCK))",
         "table.slice(start, BLOCK)",
         f"{_AUDIT} {_TESTS}",
@@ -61,7 +58,7 @@ FAULTS = (
     Fault(
         "bulk-exact-counts",
         "Exact counts are released.",
-        f"{_BLOCKS}:Draws.noisy",
+        "Draws.noisy",
         "self.noise.added_to(counts[at : at + _DRAWN], self.entropy)",
         "counts[at : at + _DRAWN]",
         _TESTS,
@@ -69,7 +66,7 @@ FAULTS = (
     Fault(
         "bulk-key-read-twice",
         "A key that comes twice has two draws for one charge.",
-        f"{_COUNTS}:GivenKeys.check_read",
+        "check_read",
         "self._read != len(self._keys) or not",
         "not",
         _KEYS,
@@ -77,7 +74,7 @@ FAULTS = (
     Fault(
         "bulk-sum-wraps",
         "The sum of huge counts is taken modulo 2^64.",
-        f"{_COUNTS}:_sums",
+        "key_counts._sums",
         "np.minimum(high, LARGEST >> _HALF)",
         "high",
         _KEYS,
@@ -85,7 +82,7 @@ FAULTS = (
     Fault(
         "bulk-other-keys",
         "Rows of a key that is not listed count for the next one.",
-        f"{_COUNTS}:GivenKeys._places",
+        "GivenKeys._places",
         "self._keys[places] == ordered",
         "self._keys[places] >= ordered",
         _KEYS,
@@ -93,7 +90,7 @@ FAULTS = (
     Fault(
         "counted-as-rows",
         "A table of counts is read as a table of rows, each of which is protected.",
-        "sources/counted.py:CountedTable.check",
+        "CountedTable.check",
         "raise InvalidArgument(_ONLY)",
         "self.inner.check(column)",
         _TESTS,
@@ -101,7 +98,7 @@ FAULTS = (
     Fault(
         "bulk-noise-cut",
         "Noise is cut before it is added: the largest value shows the count.",
-        "mechanisms/additive.py:Noise.added_to",
+        "added_to",
         "-_FARTHEST, _FARTHEST",
         "-_WIDEST + 1, _WIDEST - 1",
         "mechanisms/test_additive.py",
@@ -109,7 +106,7 @@ FAULTS = (
     Fault(
         "keep-many",
         "A key is shown, of many, as often as one with a row more.",
-        "mechanisms/partition_selection.py:KeepCurve.toss_each",
+        "KeepCurve.toss_each",
         "np.minimum(counts, self.sure)",
         "np.minimum(counts + 1, self.sure)",
         f"mechanisms/test_partition_selection.py {_TESTS}",

@@ -2,22 +2,12 @@
 
 from tests.mutants.fault import Fault
 
-_SUMS = "summaries/sums.py"
-_TAILS = "summaries/tails.py"
-_ORDER = "summaries/order_statistics.py"
-_MOMENTS = "summaries/second_moments.py"
-_GRADIENTS = "summaries/gradients.py"
-_VECTORS = "summaries/vectors.py"
-_SUBSAMPLE = "summaries/subsample.py"
-_PERSONS = "sources/persons.py"
-_VIEWS = "sources/viewed.py"
-
 FAULTS = (
     # Reductions.
     Fault(
         "count-with-nulls",
         "Missing values are counted.",
-        f"{_SUMS}:Count.begin",
+        "Count.begin",
         "len(x) - int(np.count_nonzero(np.isnan(x)))",
         "len(x)",
         "summaries/test_clipped.py",
@@ -25,7 +15,7 @@ FAULTS = (
     Fault(
         "clipped-on-one-side",
         "Values above the upper bound are not clipped.",
-        f"{_SUMS}:ClippedSum.begin",
+        "ClippedSum.begin",
         "min(max(quantiser.last, self.lo), self.hi)",
         "max(quantiser.last, self.lo)",
         "summaries/test_clipped.py",
@@ -33,7 +23,7 @@ FAULTS = (
     Fault(
         "clipped-off-by-one",
         "Values are clipped one step above the lower bound.",
-        f"{_SUMS}:ClippedSum.begin",
+        "ClippedSum.begin",
         "least = min(max(quantiser.first, self.lo), self.hi)",
         "least = min(max(quantiser.first, self.lo) + 1, self.hi)",
         "summaries/test_clipped.py",
@@ -41,7 +31,7 @@ FAULTS = (
     Fault(
         "squares-not-clipped",
         "Squares are taken of values beyond the bounds.",
-        f"{_SUMS}:_AboutCentre._distances",
+        "_AboutCentre._distances",
         "np.clip(bits, quantiser.zero + self.lo, quantiser.zero + self.hi, out=bits)",
         "np.maximum(bits, quantiser.zero + self.lo, out=bits)",
         "summaries/test_squares.py",
@@ -49,7 +39,7 @@ FAULTS = (
     Fault(
         "bins-wrong-side",
         "A record on an edge is counted below it.",
-        f"{_SUMS}:BinCounts.begin",
+        "BinCounts.begin",
         'side="left"',
         'side="right"',
         "statistics/test_histogram.py",
@@ -57,7 +47,7 @@ FAULTS = (
     Fault(
         "tails-not-capped",
         "The numbers of records beyond a threshold are not cut at what is kept of each end.",
-        f"{_TAILS}:TailSummary._capped",
+        "_capped",
         "np.minimum(counts, self.keep)",
         "counts",
         "summaries/test_tails.py",
@@ -65,7 +55,7 @@ FAULTS = (
     Fault(
         "tails-ties",
         "A record at a threshold counts as above it.",
-        f"{_TAILS}:TailSummary._count_above",
+        "_count_above",
         'np.searchsorted(self.high, thresholds, side="right")',
         'np.searchsorted(self.high, thresholds, side="left")',
         "summaries/test_tails.py",
@@ -73,7 +63,7 @@ FAULTS = (
     Fault(
         "tails-clip-wrong-side",
         "Records above the upper bound of a clipped sum count as the lower one.",
-        f"{_TAILS}:_clipped",
+        "tails._clipped",
         "+ hi * int(len(q) - stop)",
         "+ lo * int(len(q) - stop)",
         "summaries/test_tails.py",
@@ -81,7 +71,7 @@ FAULTS = (
     Fault(
         "tails-cover-too-much",
         "Bounds that cut into the middle are answered from the kept ends.",
-        f"{_TAILS}:TailSummary.covers",
+        "TailSummary.covers",
         "and self.high[0] <= hi",
         "",
         "summaries/test_tails.py",
@@ -89,7 +79,7 @@ FAULTS = (
     Fault(
         "cells-off-by-one",
         "The cells on the right of a centre begin one step early.",
-        "summaries/cells.py:_bounds_of",
+        "_bounds_of",
         "edges + 1",
         "edges",
         "summaries/test_cells.py",
@@ -97,7 +87,7 @@ FAULTS = (
     Fault(
         "window-off-by-one",
         "A window of ranks ends one record early.",
-        f"{_ORDER}:RankWindow.ranks",
+        "RankWindow.ranks",
         "centre + self.reach + 1",
         "centre + self.reach",
         "summaries/test_window.py",
@@ -105,7 +95,7 @@ FAULTS = (
     Fault(
         "trim-rounds-up",
         "ceil(trim n) records are trimmed, where a length is made for floor(trim n).",
-        f"{_ORDER}:trimmed_of",
+        "trimmed_of",
         "count * share.numerator // share.denominator",
         "-(-count * share.numerator // share.denominator)",
         "summaries/test_trim_points.py statistics/test_trimmed.py",
@@ -113,7 +103,7 @@ FAULTS = (
     Fault(
         "trim-one-side",
         "One record more is trimmed at the top than at the bottom.",
-        f"{_ORDER}:TrimPoints.points",
+        "TrimPoints.points",
         "return lower, count - lower",
         "return lower, max(lower, count - lower - 1)",
         "summaries/test_trim_points.py statistics/test_trimmed.py",
@@ -121,7 +111,7 @@ FAULTS = (
     Fault(
         "cuts-sum",
         "The records that were clipped are taken off once for both sides.",
-        f"{_ORDER}:_sum_of_one",
+        "_sum_of_one",
         "outside - m * (first + last)",
         "outside - m * first",
         "summaries/test_trim_points.py",
@@ -129,7 +119,7 @@ FAULTS = (
     Fault(
         "cuts-sum-of-brackets",
         "The same where a bracket for each side was read.",
-        f"{_ORDER}:_TrimSearch._sum_of_two",
+        "_sum_of_two",
         "clipped - m * (first + last)",
         "clipped - m * first",
         "summaries/test_trim_points.py",
@@ -137,7 +127,7 @@ FAULTS = (
     Fault(
         "row-norm-means-left-out",
         "The size of a row in L1 norm leaves out the products with the constant.",
-        f"{_MOMENTS}:RowNorm.sizes",
+        "RowNorm.sizes",
         "                + w.mean * one * total\n",
         "",
         "summaries/test_second_moments.py",
@@ -145,7 +135,7 @@ FAULTS = (
     Fault(
         "row-norm-not-clipped",
         "Rows whose weighted size exceeds the bound are summed as they are.",
-        f"{_MOMENTS}:RowNorm.clipped",
+        "RowNorm.clipped",
         "np.where(sizes > bound, _DOWN * bound / np.maximum(sizes, 1.0), 1.0)",
         "np.where(sizes > 4 * bound, _DOWN * bound / np.maximum(sizes, 1.0), 1.0)",
         "summaries/test_second_moments.py",
@@ -153,7 +143,7 @@ FAULTS = (
     Fault(
         "row-norm-no-second-look",
         "A shortened row is not measured again.",
-        f"{_MOMENTS}:RowNorm.clipped",
+        "RowNorm.clipped",
         "        shrunk[self.sizes(shrunk) > bound] = 0\n",
         "",
         "summaries/test_second_moments.py",
@@ -161,7 +151,7 @@ FAULTS = (
     Fault(
         "gradients-too-long",
         "Gradients are clipped to twice the norm that their noise is for.",
-        f"{_GRADIENTS}:GradientSums.clipped",
+        "GradientSums.clipped",
         "far = size(found, power) > BOUND**power",
         "far = size(found, power) > (2 * BOUND) ** power",
         "summaries/test_gradients.py audit/test_refined_fit.py",
@@ -169,7 +159,7 @@ FAULTS = (
     Fault(
         "squares-of-long-rows-counted",
         "A row whose squares add up to more than it may counts.",
-        f"{_GRADIENTS}:GradientSquares.squares",
+        "GradientSquares.squares",
         "        squares[squares.sum(axis=1) > self.most] = 0\n",
         "",
         "summaries/test_gradients.py",
@@ -177,7 +167,7 @@ FAULTS = (
     Fault(
         "losses-of-rows-not-capped",
         "What a row that was shrunk has lost counts whole.",
-        f"{_GRADIENTS}:ProductSums.lost",
+        "ProductSums.lost",
         "most = self.most",
         "most = 2 * self.most",
         "summaries/test_gradients.py",
@@ -185,7 +175,7 @@ FAULTS = (
     Fault(
         "long-rows-counted-twice",
         "A row that is longer counts among those that are long, too.",
-        "statistics/refined_covariance.py:_long_rows",
+        "_long_rows",
         "(beyond - further, further - furthest, furthest)",
         "(beyond, further, furthest)",
         "audit/test_refined_covariance.py",
@@ -193,7 +183,7 @@ FAULTS = (
     Fault(
         "lost-products-at-half-their-size",
         "The noise of what products lost is for half of what one row may add.",
-        "statistics/products.py:products_along",
+        "products_along",
         "sensitivity=gradients.PARTS * size.most",
         "sensitivity=gradients.PARTS * size.most // 2",
         "audit/test_refined_covariance.py",
@@ -201,7 +191,7 @@ FAULTS = (
     Fault(
         "coordinates-beyond-the-longest",
         "Coordinates of products are not shrunk to what the size of rows can hold.",
-        f"{_GRADIENTS}:vectors",
+        "gradients.vectors",
         "np.maximum(long, 1.0)",
         "np.maximum(0 * long, 1.0)",
         "summaries/test_gradients.py",
@@ -209,7 +199,7 @@ FAULTS = (
     Fault(
         "far-in-every-column",
         "A row that is far in k columns adds a whole one to each of them.",
-        f"{_MOMENTS}:FarCounts.begin",
+        "FarCounts.begin",
         "(WHOLE // far.sum(axis=1, keepdims=True))",
         "WHOLE",
         "summaries/test_far_counts.py",
@@ -217,7 +207,7 @@ FAULTS = (
     Fault(
         "cut-off-in-every-column",
         "A row that is cut off in several columns adds the most that one may to each.",
-        f"{_MOMENTS}:Scaling.cut_off",
+        "cut_off",
         "np.maximum(lost.sum(axis=1, keepdims=True), MOST_CUT)",
         "MOST_CUT",
         "summaries/test_second_moments.py",
@@ -225,7 +215,7 @@ FAULTS = (
     Fault(
         "fit-without-a-cap",
         "A residual counts however large it is.",
-        f"{_MOMENTS}:FitLosses.begin",
+        "FitLosses.begin",
         "np.minimum(np.rint(left, out=left), self.cap, out=left)",
         "np.rint(left, out=left)",
         "summaries/test_fit_losses.py",
@@ -233,7 +223,7 @@ FAULTS = (
     Fault(
         "vectors-to-the-nearest",
         "A vector that was shortened is rounded to the nearest integers, and no more measured.",
-        f"{_VECTORS}:shortened",
+        "shortened",
         "v = np.trunc(u * factors[:, None])",
         "return np.rint(u * factors[:, None])\n    v = u",
         "summaries/test_vectors.py",
@@ -241,7 +231,7 @@ FAULTS = (
     Fault(
         "vectors-no-second-look",
         "A vector that was shortened is not measured again.",
-        f"{_VECTORS}:shortened",
+        "shortened",
         "    v[size(v, power) > BOUND**power] = 0.0\n",
         "",
         "summaries/test_vectors.py",
@@ -249,7 +239,7 @@ FAULTS = (
     Fault(
         "vectors-clipped-late",
         "Vectors up to twice as long as the bound are not shortened.",
-        f"{_VECTORS}:ScaledRows.clipped",
+        "ScaledRows.clipped",
         "size(v, self._power) > BOUND**self._power",
         "size(v, self._power) > (2 * BOUND) ** self._power",
         "summaries/test_vectors.py",
@@ -257,7 +247,7 @@ FAULTS = (
     Fault(
         "rotation-too-fine",
         "The integers of a rotation are so fine that its sums are rounded.",
-        f"{_VECTORS}:Rotation.of",
+        "Rotation.of",
         "* padded >> _EXACT",
         ">> _EXACT",
         "summaries/test_rotated.py",
@@ -265,7 +255,7 @@ FAULTS = (
     Fault(
         "warning-of-an-overflow",
         "A huge value makes a warning, so that somebody who sees it knows of the value.",
-        "summaries/base.py:Quantiser.bits",
+        "Quantiser.bits",
         'np.errstate(all="ignore")',
         'np.errstate(all="warn")',
         "summaries/test_kernel.py",
@@ -273,7 +263,7 @@ FAULTS = (
     Fault(
         "quantiser-null",
         "A missing value becomes the upper end of the range.",
-        "summaries/base.py:Quantiser.integers",
+        "integers",
         "present = bits[~missing] if missing.any() else bits",
         "present = bits",
         "summaries/test_kernel.py",
@@ -281,7 +271,7 @@ FAULTS = (
     Fault(
         "summary-pickled",
         "A summary, which holds data, can be pickled.",
-        "summaries/base.py:Sensitive",
+        "Sensitive",
         "def __reduce_ex__",
         "def _reduce",
         "summaries/test_base.py",
@@ -289,7 +279,7 @@ FAULTS = (
     Fault(
         "subsample-rate",
         "A record is in a subsample of rate 2^-k with probability 2^(1 - k).",
-        f"{_SUBSAMPLE}:members",
+        "members",
         "(1 << k) - 1",
         "(1 << (k - 1)) - 1",
         "summaries/test_records.py",
@@ -297,7 +287,7 @@ FAULTS = (
     Fault(
         "subsample-used-twice",
         "A second subsample is the first one again.",
-        f"{_SUBSAMPLE}:ChosenPool.__call__",
+        "ChosenPool.__call__",
         "self._chosen.pop() if k else self._chosen[-1]",
         "self._chosen[-1]",
         "summaries/test_records.py",
@@ -305,7 +295,7 @@ FAULTS = (
     Fault(
         "subsample-of-the-parent",
         "A forked child draws on the subsamples of its parent.",
-        f"{_SUBSAMPLE}:ChosenPool.__call__",
+        "ChosenPool.__call__",
         " or self._process != os.getpid()",
         "",
         "summaries/test_records.py",
@@ -313,7 +303,7 @@ FAULTS = (
     Fault(
         "subsample-by-position",
         "The rows of a subsample are the first ones.",
-        f"{_SUBSAMPLE}:distinct_positions",
+        "distinct_positions",
         "    while len(chosen) < count:\n",
         "    return np.arange(count)\n    while len(chosen) < count:\n",
         "summaries/test_records.py",
@@ -322,7 +312,7 @@ FAULTS = (
     Fault(
         "list-text-as-zero",
         "What is no number in a list is read as 0.",
-        "sources/arrays.py:_number",
+        "arrays._number",
         "if item is None or not issubclass(type(item), _NUMBERS):\n        return math.nan",
         "if item is None or not issubclass(type(item), _NUMBERS):\n        return 0.0",
         "sources/test_arrays.py test_bad_input.py",
@@ -330,7 +320,7 @@ FAULTS = (
     Fault(
         "list-error-of-an-item",
         "An item that cannot be converted raises an error, which tells of it.",
-        "sources/arrays.py:_number",
+        "arrays._number",
         "except Exception:  # noqa: BLE001 -- such as a signalling NaN, or a class of the user's\n"
         "        return math.nan",
         "except ZeroDivisionError:\n        return math.nan",
@@ -339,7 +329,7 @@ FAULTS = (
     Fault(
         "pandas-null-as-zero",
         "A missing value of a nullable column is read as 0.",
-        "sources/pandas.py:_unmasked",
+        "_unmasked",
         "na_value=np.nan",
         "na_value=0.0",
         "sources/test_engines.py",
@@ -347,7 +337,7 @@ FAULTS = (
     Fault(
         "arrow-null-as-zero",
         "A null of an Arrow column is read as 0.",
-        "sources/arrow.py:arrow_floats",
+        "arrow_floats",
         "array.fill_null(np.nan)",
         "array.fill_null(0.0)",
         "sources/test_engines.py",
@@ -355,7 +345,7 @@ FAULTS = (
     Fault(
         "polars-null-as-zero",
         "A null of a Polars column is read as 0.",
-        "sources/polars.py:_numbers",
+        "polars._numbers",
         "_floats(series, kind)",
         "_floats(series, kind).fill_null(0.0)",
         "sources/test_engines.py",
@@ -363,7 +353,7 @@ FAULTS = (
     Fault(
         "csv-null-as-zero",
         "A cell that holds no number is read as 0.",
-        "sources/numerals.py",
+        "reader.value",
         "TRUTH.get(text, np.nan)",
         "TRUTH.get(text, 0.0)",
         "sources/test_csv.py sources/test_csv_rows.py",
@@ -371,7 +361,7 @@ FAULTS = (
     Fault(
         "first-row-shown",
         "An error shows the first line of a file of text although it may be a row.",
-        "sources/csv.py",
+        "CsvFile.__init__",
         "self._sure = not header or (not self.data and headers.are_names(cells))",
         "self._sure = True",
         "sources/test_wrong_files.py",
@@ -379,7 +369,7 @@ FAULTS = (
     Fault(
         "any-word-names-a-column",
         "A first line of words is shown, whatever they are.",
-        "sources/headers.py:_is_name",
+        "_is_name",
         "bool(known) and all(known)",
         "bool(known)",
         "sources/test_wrong_files.py",
@@ -387,7 +377,7 @@ FAULTS = (
     Fault(
         "rows-with-nulls",
         "A row of several columns is kept although one of its values is missing.",
-        "sources/reader.py:_complete",
+        "_complete",
         "~np.isnan(block).any(axis=1)",
         "~np.isnan(block).all(axis=1)",
         "sources/test_reader.py sources/test_remote_vectors.py statistics/test_mean_vector.py",
@@ -395,7 +385,7 @@ FAULTS = (
     Fault(
         "arrow-null-list-as-it-stands",
         "A missing list is read as what lies in its memory.",
-        "sources/arrow.py:_open_lists",
+        "_open_lists",
         "if part.null_count:",
         "if part.null_count < 0:",
         "sources/test_arrays.py",
@@ -403,7 +393,7 @@ FAULTS = (
     Fault(
         "group-rows-with-nulls",
         "Missing values of a group are counted, where there are many groups.",
-        "sources/groups.py:GroupReader._read_sorted",
+        "_read_sorted",
         "(groups >= 0) & ~np.isnan(chunk[column])",
         "groups >= 0",
         "sources/test_groups.py",
@@ -412,7 +402,7 @@ FAULTS = (
     Fault(
         "view-labels-of-all-rows",
         "Labels of rows that are not chosen are read along, so labels go with other rows.",
-        f"{_VIEWS}:_Asked.made",
+        "_Asked.made",
         "found[label] = kept(chunk[label])",
         "found[label] = chunk[label]",
         "sources/test_views.py",
@@ -420,7 +410,7 @@ FAULTS = (
     Fault(
         "view-of-missing",
         "Rows are chosen where the condition is missing.",
-        "sources/expressions.py:_is_true",
+        "_is_true",
         "np.not_equal(x, 0) & ~np.isnan(x)",
         "np.not_equal(x, 0)",
         "sources/test_expressions.py",
@@ -428,7 +418,7 @@ FAULTS = (
     Fault(
         "text-of-a-null",
         "A missing text is another one than any that is asked for.",
-        "sources/arrow.py:_among",
+        "arrow._among",
         "zero_copy_only=False)] = -1",
         "zero_copy_only=False)] = 0",
         "sources/test_native_text.py",
@@ -436,7 +426,7 @@ FAULTS = (
     Fault(
         "made-rows-from-the-start",
         "A subsample of a made column takes its first rows.",
-        "sources/viewed.py:_MadeRows.take",
+        "_MadeRows.take",
         "part.take(positions)",
         "part.take(np.arange(len(positions)))",
         "sources/test_views.py",
@@ -444,7 +434,7 @@ FAULTS = (
     Fault(
         "view-makes-persons",
         "A view may say whose the rows are.",
-        f"{_VIEWS}:check_view",
+        "check_view",
         "if name in {unit.column, unit.order_by}:",
         "if name in {unit.order_by}:",
         "sources/test_views.py",
@@ -452,7 +442,7 @@ FAULTS = (
     Fault(
         "view-joins-to-a-person",
         "Columns of keys are joined to one with the name of the column of persons.",
-        f"{_VIEWS}:check_view",
+        "check_view",
         "view.joint in {unit.column, unit.order_by}",
         "view.joint in {unit.order_by}",
         "sources/test_views.py",
@@ -460,7 +450,7 @@ FAULTS = (
     Fault(
         "view-backwards",
         "Columns that run backwards in memory have other powers in the last bit.",
-        f"{_VIEWS}:_Asked._values",
+        "_Asked._values",
         "np.ascontiguousarray(values)",
         "values",
         "sources/test_views.py",
@@ -468,7 +458,7 @@ FAULTS = (
     Fault(
         "sums-of-persons-warn",
         "NumPy warns of a person in a group whose values add up to no float.",
-        "sources/groups.py:PersonGroups._make",
+        "PersonGroups._make",
         "with suppress_warnings():",
         "with np.errstate():",
         "sources/test_suppressed_warnings.py",
@@ -476,7 +466,7 @@ FAULTS = (
     Fault(
         "view-and",
         "False and missing is missing.",
-        "sources/expressions.py:_and",
+        "_and",
         "np.where((a == 0) | (b == 0), 0.0, a * b)",
         "a * b",
         "sources/test_expressions.py",
@@ -484,7 +474,7 @@ FAULTS = (
     Fault(
         "view-not-in-the-key",
         "An answer that was recorded for one condition is given for another.",
-        "guard.py:Guard.charging",
+        "Guard.charging",
         "**self.told, **more",
         "**more",
         "sources/test_views.py",
@@ -492,7 +482,7 @@ FAULTS = (
     Fault(
         "view-forgotten-far-away",
         "Parts of a table answer for all of their rows.",
-        f"{_VIEWS}:RemoteView._scope",
+        "_scope",
         "views=(self._view, *scope.views)",
         "views=scope.views",
         "sources/test_views.py",
@@ -501,7 +491,7 @@ FAULTS = (
     Fault(
         "max-rows-plus-one",
         "One row more of each person is kept than was agreed.",
-        f"{_PERSONS}:SmallestRows._compact",
+        "_compact",
         "first[self._m :] = codes[self._m :] != codes[: -self._m]",
         "first[self._m + 1 :] = codes[self._m + 1 :] != codes[: -self._m - 1]",
         "sources/test_persons.py",
@@ -509,7 +499,7 @@ FAULTS = (
     Fault(
         "max-rows-ignored",
         "All rows of a person are kept, where they are chosen by a key.",
-        f"{_PERSONS}:SampledRows.kept",
+        "SampledRows.kept",
         "[: self._m]",
         "[:]",
         "sources/test_persons.py",
@@ -517,7 +507,7 @@ FAULTS = (
     Fault(
         "rows-of-nobody",
         "Rows without a person are kept, as those of one more person each.",
-        f"{_PERSONS}:_Gathered.add",
+        "_Gathered.add",
         "owned = codes >= 0",
         "owned = codes >= -1",
         "sources/test_persons.py",
@@ -525,7 +515,7 @@ FAULTS = (
     Fault(
         "rows-not-at-random",
         "Of a person's rows the smallest are kept, where the choice should be random.",
-        f"{_PERSONS}:few_rows",
+        "persons.few_rows",
         "rows.add(codes, [entropy.words(len(codes)), *values])",
         "rows.add(codes, [np.zeros(len(codes), np.uint64), *values])",
         "sources/test_persons.py",
@@ -533,7 +523,7 @@ FAULTS = (
     Fault(
         "rows-chosen-anew",
         "Which rows of a person are kept is chosen anew for every pass.",
-        f"{_PERSONS}:TableReader.read",
+        "TableReader.read",
         "if each not in self._tables:",
         "if each not in self._tables or reads:",
         "sources/test_persons.py",
@@ -541,7 +531,7 @@ FAULTS = (
     Fault(
         "sum-of-a-person-not-clamped",
         "The sum of a person's rows may lie beyond the range.",
-        f"{_PERSONS}:PersonTotals._records",
+        "PersonTotals._records",
         "q = np.clip(q, self._lattice.first, self._lattice.last)",
         "pass",
         "sources/test_persons.py",
@@ -549,7 +539,7 @@ FAULTS = (
     Fault(
         "mean-of-a-person-with-nulls",
         "The mean of a person's rows counts missing values as 0.",
-        f"{_PERSONS}:PersonRecords.add",
+        "PersonRecords.add",
         "present = (codes >= 0) & ~np.isnan(x)",
         "x = np.nan_to_num(x)\n        present = codes >= 0",
         "sources/test_persons.py",
@@ -557,7 +547,7 @@ FAULTS = (
     Fault(
         "size-of-a-persons-sum",
         "The octave of the sum of a person's rows is taken for that of the largest.",
-        f"{_PERSONS}:PersonSizes._records",
+        "PersonSizes._records",
         "octaves + more * (octaves > 0)",
         "octaves",
         "sources/test_persons.py",
@@ -565,7 +555,7 @@ FAULTS = (
     Fault(
         "max-groups-ignored",
         "A person counts in every group, whatever their share was agreed for.",
-        "sources/groups.py:PersonGroups._choice",
+        "_choice",
         "self._unit.groups, [part]",
         "len(self._keys), [part]",
         "sources/test_person_groups.py",
@@ -573,7 +563,7 @@ FAULTS = (
     Fault(
         "person-per-group",
         "The rows of a person are bounded in each group, not over all of them.",
-        "sources/groups.py:PersonGroups._choice",
+        "_choice",
         "part = people, None, [groups, np.arange(len(numbers))]",
         "part = numbers, None, [groups, np.arange(len(numbers))]",
         "sources/test_person_groups.py",

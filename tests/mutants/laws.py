@@ -2,8 +2,6 @@
 
 from tests.mutants.fault import Fault
 
-_NOISE = "mechanisms/additive.py"
-_KULESZA = "papers/kulesza2023.py"
 _EVERY = "mechanisms/test_contract.py"
 _LAWS = "audit/test_laws.py"
 _WHOLE = "audit/test_whole_people.py"
@@ -13,7 +11,7 @@ FAULTS = (
     Fault(
         "laplace-noise-sampler",
         "Laplace noise is drawn 30 % too small; its probabilities are right.",
-        f"{_NOISE}:LaplaceNoise.sample",
+        "LaplaceNoise.sample",
         "discrete_laplace(self.scale, entropy)",
         "discrete_laplace(self.scale * Fraction(7, 10), entropy)",
         _EVERY,
@@ -21,7 +19,7 @@ FAULTS = (
     Fault(
         "laplace-noise-wide",
         "Laplace noise is drawn 30 % too small where its scale is above 2^20.",
-        f"{_NOISE}:LaplaceNoise.sample",
+        "LaplaceNoise.sample",
         "discrete_laplace(self.scale, entropy)",
         "discrete_laplace(self.scale * (Fraction(7, 10) if self.scale > 1 << 20 else 1), entropy)",
         "mechanisms/test_additive.py",
@@ -29,7 +27,7 @@ FAULTS = (
     Fault(
         "laplace-noise-vector",
         "Laplace noise of many numbers at once is 30 % too small.",
-        f"{_NOISE}:LaplaceNoise.vector",
+        "LaplaceNoise.vector",
         "self.scale",
         "self.scale * Fraction(7, 10)",
         f"mechanisms/test_additive.py {_EVERY}",
@@ -37,7 +35,7 @@ FAULTS = (
     Fault(
         "laplace-noise-off-the-lattice",
         "Noise is a float between the integers.",
-        f"{_NOISE}:LaplaceNoise.sample",
+        "LaplaceNoise.sample",
         "discrete_laplace(self.scale, entropy)",
         "discrete_laplace(self.scale * 1024, entropy) / 1024",
         "attacks/test_values.py",
@@ -45,7 +43,7 @@ FAULTS = (
     Fault(
         "laplace-builder",
         "The scale of the Laplace mechanism is 30 % too small, in its probabilities too.",
-        f"{_NOISE}:laplace",
+        "additive.laplace",
         "LaplaceNoise(l1 / epsilon)",
         "LaplaceNoise(l1 * Fraction(7, 10) / epsilon)",
         _LAWS,
@@ -53,7 +51,7 @@ FAULTS = (
     Fault(
         "laplace-weights",
         "A coordinate of weight w has noise 1/w² as large.",
-        f"{_NOISE}:laplace",
+        "additive.laplace",
         "LaplaceNoise(l1 / (weight * epsilon))",
         "LaplaceNoise(l1 / (weight**2 * epsilon))",
         _LAWS,
@@ -61,7 +59,7 @@ FAULTS = (
     Fault(
         "gaussian-noise-sampler",
         "Gaussian noise is drawn 30 % too small.",
-        f"{_NOISE}:GaussianNoise.sample",
+        "GaussianNoise.sample",
         "self.sigma2",
         "self.sigma2 / 2",
         _EVERY,
@@ -69,7 +67,7 @@ FAULTS = (
     Fault(
         "gaussian-noise-vector",
         "Gaussian noise of many numbers at once is 30 % too small.",
-        f"{_NOISE}:GaussianNoise.vector",
+        "GaussianNoise.vector",
         "self.sigma2",
         "self.sigma2 / 2",
         f"mechanisms/test_additive.py {_EVERY}",
@@ -77,7 +75,7 @@ FAULTS = (
     Fault(
         "gaussian-builder",
         "The standard deviation of the Gaussian mechanism is 30 % too small.",
-        f"{_NOISE}:gaussian",
+        "additive.gaussian",
         "Fraction(l2) ** 2 / (2 * rho)",
         "Fraction(l2) ** 2 / (4 * rho)",
         _LAWS,
@@ -85,7 +83,7 @@ FAULTS = (
     Fault(
         "gaussian-weights",
         "The same, where the coordinates have weights.",
-        f"{_NOISE}:gaussian",
+        "additive.gaussian",
         "Fraction(l2, weight) ** 2 / (2 * rho)",
         "Fraction(l2, weight) ** 2 / (4 * rho)",
         "mechanisms/test_additive.py audit/test_moments.py",
@@ -93,7 +91,7 @@ FAULTS = (
     Fault(
         "vector-noise",
         "The noise of each component of a vector is 30 % too small.",
-        f"{_NOISE}:VectorNoise.noise",
+        "VectorNoise.noise",
         "(2 * self.rho)",
         "(4 * self.rho)",
         "mechanisms/test_additive.py audit/test_vectors.py",
@@ -101,7 +99,7 @@ FAULTS = (
     Fault(
         "values-in-the-repr",
         "The repr of a law shows the exact values.",
-        f"{_NOISE}:Additive",
+        "Additive",
         "values: tuple[int, ...] = field(repr=False, metadata=SECRET)",
         "values: tuple[int, ...] = field(metadata=SECRET)",
         _EVERY,
@@ -109,7 +107,7 @@ FAULTS = (
     Fault(
         "values-in-the-transcript",
         "A count that is secret is listed among the public parameters of a law.",
-        "mechanisms/scores.py:TargetScore",
+        "TargetScore",
         "beyond: tuple[int, ...] = field(repr=False, metadata=SECRET)",
         "beyond: tuple[int, ...]",
         _EVERY,
@@ -118,7 +116,7 @@ FAULTS = (
     Fault(
         "exponential-rate",
         "The exponential mechanism spends 10/7 of its ε.",
-        "mechanisms/exponential.py:Exponential.rate",
+        "Exponential.rate",
         "self.epsilon / self.score.span",
         "self.epsilon * Fraction(10, 7) / self.score.span",
         _LAWS,
@@ -126,7 +124,7 @@ FAULTS = (
     Fault(
         "exponential-sampler",
         "The exponential mechanism draws with twice its rate; its probabilities are right.",
-        "mechanisms/exponential.py:Exponential.sample",
+        "Exponential.sample",
         "rate = self.rate",
         "rate = 2 * self.rate",
         _EVERY,
@@ -134,7 +132,7 @@ FAULTS = (
     Fault(
         "exponential-at-a-record",
         "Of a stretch between two records the first integer is answered, next to a record.",
-        "mechanisms/exponential.py:Exponential.sample",
+        "Exponential.sample",
         "int(runs.starts[i]) + entropy.below(int(runs.lengths[i]))",
         "int(runs.starts[i])",
         _EVERY,
@@ -142,7 +140,7 @@ FAULTS = (
     Fault(
         "rank-score-half",
         "exp(-ε loss / m) in place of exp(-ε loss / (2 m)) for a quantile.",
-        "mechanisms/scores.py:RankScore.span",
+        "RankScore.span",
         "return 2 * max(",
         "return max(",
         _LAWS,
@@ -150,7 +148,7 @@ FAULTS = (
     Fault(
         "rank-score-of-a-median",
         "A quantile's sensitivity is taken as 1/2 whatever q is, which is right for a median.",
-        "mechanisms/scores.py:RankScore.span",
+        "RankScore.span",
         "2 * max(self.q.numerator, self.q.denominator - self.q.numerator)",
         "self.q.denominator",
         _LAWS,
@@ -158,7 +156,7 @@ FAULTS = (
     Fault(
         "rank-score-off-by-one",
         "A quantile's wanted rank is one too large.",
-        "mechanisms/scores.py:RankScore.runs",
+        "RankScore.runs",
         "before += self.below - base - self.shift",
         "before += self.below - base - self.shift - 1",
         "mechanisms/test_quantile.py",
@@ -166,7 +164,7 @@ FAULTS = (
     Fault(
         "top-score-half",
         "The score of an extreme counts half of what a record adds.",
-        "mechanisms/scores.py:TopScore",
+        "TopScore",
         "span = _FINE",
         "span = _FINE // 2",
         _LAWS,
@@ -174,7 +172,7 @@ FAULTS = (
     Fault(
         "threshold-score-half",
         "A threshold's loss moves by 1 both ways, and is charged as if it moved one way.",
-        "mechanisms/scores.py:ThresholdScore",
+        "ThresholdScore",
         "span = 2",
         "span = 1",
         _LAWS,
@@ -182,7 +180,7 @@ FAULTS = (
     Fault(
         "threshold-score-ties",
         "A threshold at a record counts that record as above it.",
-        "mechanisms/scores.py:ThresholdScore.runs",
+        "ThresholdScore.runs",
         "self.target - below - equal",
         "self.target - below",
         "mechanisms/test_piecewise.py",
@@ -190,7 +188,7 @@ FAULTS = (
     Fault(
         "threshold-by-true-count",
         "The rank of a threshold follows the unreleased number of records (Algorithm 3, t_l(|D|)).",
-        "mechanisms/scores.py:ThresholdScore.runs",
+        "ThresholdScore.runs",
         "loss = np.maximum(below - self.target, self.target - below - equal)",
         "t = self.target * (1 + len(self.lowest))\n"
         "        loss = np.maximum(below - t, t - below - equal)",
@@ -199,7 +197,7 @@ FAULTS = (
     Fault(
         "median-score-half",
         "A centre's loss moves by 1 both ways, and is charged as if it moved one way.",
-        "mechanisms/scores.py:MedianScore",
+        "MedianScore",
         "span = 2",
         "span = 1",
         _LAWS,
@@ -207,7 +205,7 @@ FAULTS = (
     Fault(
         "target-score-half",
         "|count - target| is charged as if it moved one way.",
-        "mechanisms/scores.py:TargetScore",
+        "TargetScore",
         "span = 2",
         "span = 1",
         _LAWS,
@@ -215,7 +213,7 @@ FAULTS = (
     Fault(
         "people-total-quiet",
         "The sum of persons' deviations has 30 % too little noise.",
-        "statistics/person_mean.py:_total",
+        "person_mean._total",
         "sensitivity=reach",
         "sensitivity=max(1, reach * 7 // 10)",
         _WHOLE,
@@ -223,7 +221,7 @@ FAULTS = (
     Fault(
         "people-rows-quiet",
         "The number of all rows has 30 % too little noise.",
-        "statistics/person_mean.py:_sum_of_sizes",
+        "_sum_of_sizes",
         "sensitivity=most",
         "sensitivity=max(1, most * 7 // 10)",
         _WHOLE,
@@ -231,7 +229,7 @@ FAULTS = (
     Fault(
         "people-pair-quiet",
         "The number of all rows and a rough total have 30 % too little noise.",
-        "statistics/person_mean.py:_both_sums",
+        "_both_sums",
         "sensitivity=2 * reach * most",
         "sensitivity=max(1, 14 * reach * most // 10)",
         _WHOLE,
@@ -239,7 +237,7 @@ FAULTS = (
     Fault(
         "sizes-widened-by-the-true-number",
         "A radius is wider if somebody is in fact beyond it.",
-        "statistics/bounds.py:find_radius",
+        "find_radius",
         "round(each * wider(outside))",
         "round(each * wider(outside)) + (beyond[chosen] > 0)",
         _WHOLE,
@@ -247,7 +245,7 @@ FAULTS = (
     Fault(
         "sizes-counted-too-early",
         "The records beyond a radius are those beyond the one that was drawn, not widened.",
-        "statistics/bounds.py:find_radius",
+        "find_radius",
         "beyond[place]",
         "beyond[chosen]",
         "statistics/test_sizes.py",
@@ -255,7 +253,7 @@ FAULTS = (
     Fault(
         "sizes-knee-ignored",
         "The prior of deviations is as steep far below half of them as above.",
-        "statistics/split.py:Schedule.candidates",
+        "Schedule.candidates",
         "grid.bent(self.knee, self.power)",
         "grid.bent(1, self.power)",
         "statistics/test_schedule.py",
@@ -263,7 +261,7 @@ FAULTS = (
     Fault(
         "sizes-steep-to-the-end",
         "The prior of deviations is as steep far above half of them as near.",
-        "statistics/split.py:Schedule.candidates",
+        "Schedule.candidates",
         ".bent(self.ankle, 1 / self.power)",
         ".bent(self.ankle, Fraction(1))",
         "statistics/test_schedule.py",
@@ -271,7 +269,7 @@ FAULTS = (
     Fault(
         "people-far-ones-not-looked-for",
         "Persons far from all others are counted, and left out without a sign.",
-        "statistics/person_radii.py:_radius_beside",
+        "_radius_beside",
         "if not looked.group:",
         "if looked.group or not looked.group:",
         "statistics/test_far_groups.py",
@@ -279,7 +277,7 @@ FAULTS = (
     Fault(
         "described-quartiles-forgotten",
         "That quartiles lie within the bounds of a described mean says nothing of these.",
-        "statistics/search.py:_near",
+        "search._near",
         "half_inside=bounds.lo <= first and third <= bounds.hi",
         "half_inside=False",
         "tables/test_description.py",
@@ -287,7 +285,7 @@ FAULTS = (
     Fault(
         "people-noise-followed",
         "The centre moves by a rough total that is nothing but noise.",
-        "statistics/person_mean.py:_more_than_noise",
+        "_more_than_noise",
         "else Fraction(0)",
         "else Fraction(1)",
         "statistics/test_sizes.py",
@@ -295,7 +293,7 @@ FAULTS = (
     Fault(
         "people-limit-uncharged",
         "Each of L rows of a person is drawn from with the whole budget.",
-        "statistics/persons.py:in_found_limit",
+        "in_found_limit",
         ".loss.per_record(limit)",
         ".loss",
         _WHOLE,
@@ -303,7 +301,7 @@ FAULTS = (
     Fault(
         "people-limit-unsaid",
         "The transcript has the cost of a row in place of that of a person's rows.",
-        "runtime/steps.py:reading",
+        "reading",
         "records=step.records * records",
         "records=step.records",
         _WHOLE,
@@ -311,7 +309,7 @@ FAULTS = (
     Fault(
         "people-limit-by-the-true-number",
         "How strongly a limit is drawn follows from the true number of persons.",
-        "statistics/persons.py:_find_limit",
+        "_find_limit",
         "people = max(number, 1)",
         "people = max(sizes.count + 300, 1)",
         _WHOLE,
@@ -319,7 +317,7 @@ FAULTS = (
     Fault(
         "people-centre-ignored",
         "A person's deviation is their sum, whatever the centre.",
-        "sources/persons.py:PersonTotals._records",
+        "PersonTotals._records",
         "counts * (rule.centre >> LIMB)",
         "0 * (rule.centre >> LIMB)",
         "sources/test_person_groups.py",
@@ -327,7 +325,7 @@ FAULTS = (
     Fault(
         "people-groups-unbounded",
         "A person counts in all groups at the cost of the number that was drawn.",
-        "sources/groups.py:PersonGroups._choice",
+        "_choice",
         "self._unit.groups, [part]",
         "self._unit.groups + 1, [part]",
         "sources/test_person_groups.py",
@@ -335,7 +333,7 @@ FAULTS = (
     Fault(
         "people-groups-uncharged",
         "The draw of the number of groups is not subtracted from the budget of a question.",
-        "runtime/run.py:row_costs",
+        "row_costs",
         "parts.get(name, Fraction(1))",
         "Fraction(1)",
         "statistics/test_people.py",
@@ -343,7 +341,7 @@ FAULTS = (
     Fault(
         "ratio-denominators-one-sided",
         "The noise of a sum of denominators is that of half of what one of them may change it by.",
-        "statistics/person_mean.py:_sum_of_sizes",
+        "_sum_of_sizes",
         "sensitivity=most",
         "sensitivity=most if least == 0 else max(1, most * 7 // 10)",
         "audit/test_ratio.py",
@@ -351,7 +349,7 @@ FAULTS = (
     Fault(
         "ratio-total-quiet",
         "The last draw of ratios has 30 % too little noise; that of persons is right.",
-        "statistics/person_mean.py:_total",
+        "person_mean._total",
         "sensitivity=reach",
         "sensitivity=reach if here.rule else max(1, reach * 7 // 10)",
         "audit/test_ratio.py",
@@ -359,7 +357,7 @@ FAULTS = (
     Fault(
         "ratio-scales-uncharged",
         "What follows the scales spends the whole budget again.",
-        "statistics/ratio.py:weighted_mean",
+        "weighted_mean",
         "split.rest().loss, scale",
         "event, scale",
         "audit/test_ratio.py",
@@ -367,7 +365,7 @@ FAULTS = (
     Fault(
         "ratio-octave-strong",
         "The octave of the weights is drawn with what the true number of them asks for.",
-        "statistics/ratio.py:_scale",
+        "ratio._scale",
         "expected = expected_records(split, n0)",
         "expected = expected_records(split, min(n0, 3000 * sum(counts)))",
         "audit/test_ratio.py",
@@ -375,7 +373,7 @@ FAULTS = (
     Fault(
         "weights-negative",
         "A row with a negative weight counts.",
-        "summaries/pairs.py:PairNumber.made",
+        "PairNumber.made",
         "w > 0 if self.of",
         "w != 0 if self.of",
         "summaries/test_pairs.py",
@@ -383,7 +381,7 @@ FAULTS = (
     Fault(
         "weights-sum-unweighted",
         "A sum with weights adds the values as they are.",
-        "summaries/pairs.py:PairNumber._made",
+        "PairNumber._made",
         "            return w * x\n",
         "            return x\n",
         "summaries/test_pairs.py",
@@ -391,7 +389,7 @@ FAULTS = (
     Fault(
         "weights-far-from-zero",
         "A deviation is the difference of two products, whose digits cancel.",
-        "summaries/pairs.py:PairNumber._made",
+        "PairNumber._made",
         "w * (x - centre)",
         "w * x - w * centre",
         "summaries/test_pairs.py",
@@ -399,7 +397,7 @@ FAULTS = (
     Fault(
         "ratio-half-of-an-interval",
         "The interval of a ratio divides by the larger end of the denominators only.",
-        "statistics/person_mean.py:RatioErrorModel.interval",
+        "RatioErrorModel.interval",
         "for size in sizes",
         "for size in sizes[1:]",
         "statistics/test_ratio.py",
@@ -407,7 +405,7 @@ FAULTS = (
     Fault(
         "range-count-quiet",
         "The number of values that are not zero has a tenth of the noise that is charged for.",
-        "statistics/found_range.py:_count",
+        "found_range._count",
         "draw_count(split, records, share, label)",
         "draw_count(split, records * 10, share, label)",
         "statistics/test_found_range.py",
@@ -415,7 +413,7 @@ FAULTS = (
     Fault(
         "range-from-the-true-count",
         "How strongly the octave is drawn follows from the true number of values.",
-        "statistics/found_range.py:_find_top",
+        "_find_top",
         "sure = (number - _SURELY * noise)",
         "sure = (sum(counts) + 300 - 2 * noise)",
         "statistics/test_found_range.py",
@@ -423,7 +421,7 @@ FAULTS = (
     Fault(
         "range-budget-kept",
         "The statistic spends the whole budget again after its range was found.",
-        "statistics/found_range.py:in_found_range",
+        "in_found_range",
         "begin(lattice, split.rest().loss)",
         "begin(lattice, event)",
         "statistics/test_found_range.py",
@@ -431,7 +429,7 @@ FAULTS = (
     Fault(
         "range-too-few-unsaid",
         "Too few values to find a range are answered as if there were one.",
-        "statistics/found_range.py:_find_top",
+        "_find_top",
         "return _Found(_WIDEST, TOO_FEW)",
         "return _Found(_WIDEST)",
         "statistics/test_found_range.py",
@@ -439,7 +437,7 @@ FAULTS = (
     Fault(
         "range-wider-by-true-count",
         "Whether a range is drawn again follows from the true number of values beyond it.",
-        "statistics/found_range.py:_find_top",
+        "_find_top",
         "if seen > PERHAPS * noise:",
         "if beyond():",
         "statistics/test_found_range.py",
@@ -447,7 +445,7 @@ FAULTS = (
     Fault(
         "range-beyond-unsaid",
         "Values far beyond the range that was found are not mentioned.",
-        "statistics/found_range.py:_find_top",
+        "_find_top",
         "if left > SEEN * noise else OK",
         "if left > 1e6 * noise else OK",
         "statistics/test_found_range.py",
@@ -455,7 +453,7 @@ FAULTS = (
     Fault(
         "range-group-left-out",
         "An answer that leaves out a group beyond the first range does not say so.",
-        "statistics/found_range.py:_left_out",
+        "found_range._left_out",
         "if found.group and near else OK",
         "if near and not near else OK",
         "statistics/test_far_groups.py",
@@ -463,7 +461,7 @@ FAULTS = (
     Fault(
         "persons-at-the-end-of-a-range",
         "A mean of persons whose radius ends with a range that was found does not say so.",
-        "statistics/person_mean.py:RatioErrorModel.ended",
+        "RatioErrorModel.ended",
         "outside is None or (outside.seen and self.total.hi <= _FOR_OTHERS * outside.seen[1])",
         "outside is not self",
         "statistics/test_far_groups.py",
@@ -471,7 +469,7 @@ FAULTS = (
     Fault(
         "median-cell-half",
         "The distance of a cell from the median is charged as if it moved one way.",
-        "mechanisms/scores.py:MedianCellScore",
+        "MedianCellScore",
         "span = 2",
         "span = 1",
         _LAWS,
@@ -479,7 +477,7 @@ FAULTS = (
     Fault(
         "top-cell-thrice",
         "A record beyond a cell weighs three times what is charged.",
-        "mechanisms/scores.py:TopCellScore",
+        "TopCellScore",
         "np.array(self.beyond) * _FINE",
         "3 * np.array(self.beyond) * _FINE",
         _LAWS,
@@ -487,7 +485,7 @@ FAULTS = (
     Fault(
         "reach-score-half",
         "What a record changes of how far changes reach is taken as half of what it is.",
-        "mechanisms/scores.py:ReachScore.span",
+        "ReachScore.span",
         "return 2 * self.unit",
         "return self.unit",
         _LAWS,
@@ -495,7 +493,7 @@ FAULTS = (
     Fault(
         "loss-score-half",
         "The largest loss of one record is taken as half of what it is.",
-        "mechanisms/scores.py:LossScore.span",
+        "LossScore.span",
         "return self.most",
         "return self.most // 2",
         _LAWS,
@@ -503,7 +501,7 @@ FAULTS = (
     Fault(
         "interval-score",
         "The choice of an interval spends 10/7 of its ε.",
-        "mechanisms/scores.py:IntervalScore",
+        "IntervalScore",
         "span = 1",
         "span = Fraction(7, 10)",
         _LAWS,
@@ -512,7 +510,7 @@ FAULTS = (
         "interval-score-of-all",
         "An interval's score is the number of records in it, so the width of the data counts for"
         " nothing.",
-        "mechanisms/grids.py:IntervalGrid.scores",
+        "IntervalGrid.scores",
         "inside[:, 1:] + inside[:, :-1] - fullest",
         "inside[:, 1:] + inside[:, :-1]",
         "mechanisms/test_interval.py",
@@ -520,7 +518,7 @@ FAULTS = (
     Fault(
         "level-score-half",
         "exp(-ε len) in place of exp(-ε len / 2) for level sets with steps.",
-        "mechanisms/level_sets.py:LevelScore",
+        "LevelScore",
         "span = 2",
         "span = 1",
         _LAWS,
@@ -528,7 +526,7 @@ FAULTS = (
     Fault(
         "linear-levels-half",
         "exp(-ε len) in place of exp(-ε len / 2) for level sets with slopes.",
-        "mechanisms/level_sets.py:LinearLevelMechanism.rate",
+        "LinearLevelMechanism.rate",
         "Fraction(MOST_EPSILON)) / 2",
         "Fraction(MOST_EPSILON))",
         _LAWS,
@@ -536,7 +534,7 @@ FAULTS = (
     Fault(
         "levels-without-epsilon",
         "exp(-len) whatever ε is, as Algorithm 5 of Dick et al. prints it.",
-        "mechanisms/level_sets.py:LinearLevelMechanism.rate",
+        "LinearLevelMechanism.rate",
         "min(self.epsilon, Fraction(MOST_EPSILON)) / 2",
         "Fraction(1)",
         _LAWS,
@@ -544,7 +542,7 @@ FAULTS = (
     Fault(
         "linear-levels-sampler",
         "A draw from the envelope with steps is always kept.",
-        "mechanisms/level_sets.py:LinearLevelMechanism.sample",
+        "LinearLevelMechanism.sample",
         "if bernoulli.exp_coin(over.numerator, over.denominator, entropy):",
         "if over.denominator:",
         "mechanisms/test_linear_level.py",
@@ -552,7 +550,7 @@ FAULTS = (
     Fault(
         "level-sets-lengthened",
         "An empty level set is widened to the end of the range, so lengths move by more than one.",
-        "mechanisms/level_sets.py:level_ends",
+        "level_ends",
         "np.clip(lows, first, last + 1)",
         "np.clip(lows, first, last)",
         "mechanisms/test_level.py",
@@ -561,7 +559,7 @@ FAULTS = (
     Fault(
         "radial-half",
         "exp(-ε len) in place of exp(-ε len / 2) about a secret centre.",
-        "mechanisms/norm_ball.py:RadialMechanism.rate",
+        "RadialMechanism.rate",
         "self.epsilon / 2",
         "self.epsilon",
         "audit/test_radial.py",
@@ -569,7 +567,7 @@ FAULTS = (
     Fault(
         "radial-sampler-tail",
         "Shells beyond the known radii are drawn 30 % too few.",
-        "mechanisms/norm_ball.py:RadialMechanism.sample",
+        "RadialMechanism.sample",
         "bernoulli.geometric(self.rate, entropy)",
         "bernoulli.geometric(self.rate * Fraction(10, 7), entropy)",
         "mechanisms/test_norm_ball.py",
@@ -577,7 +575,7 @@ FAULTS = (
     Fault(
         "radial-no-rejection",
         "A proposal in the L1 ball is taken where it is outside of the L2 ball.",
-        "mechanisms/norm_ball.py:RadialMechanism.sample",
+        "RadialMechanism.sample",
         "if self.flat or sum(z * z for z in point) <= reach * reach:",
         "if point:",
         f"mechanisms/test_norm_ball.py {_EVERY}",
@@ -585,7 +583,7 @@ FAULTS = (
     Fault(
         "radial-shells-end",
         "Shells stop at a number of them, as in Algorithm 1 of Asi and Duchi.",
-        "mechanisms/norm_ball.py:RadialMechanism._length",
+        "RadialMechanism._length",
         "return len(reaches) - 1 - (reaches[-1] - distance) // self.largest",
         "return math.inf",
         "mechanisms/test_norm_ball.py",
@@ -593,7 +591,7 @@ FAULTS = (
     Fault(
         "radial-without-a-sign",
         "A direction is answered with the sign that it was computed with.",
-        "mechanisms/norm_ball.py:RadialMechanism.sample",
+        "RadialMechanism.sample",
         "sign = -1 if self.signless and entropy.bits(1) else 1",
         "sign = 1",
         _EVERY,
@@ -601,7 +599,7 @@ FAULTS = (
     Fault(
         "independent-whole",
         "Sum and count have the whole ε each, not a half (Kulesza et al., Algorithm 1).",
-        f"{_KULESZA}:independent",
+        "independent",
         "half = epsilon / 2",
         "half = epsilon",
         _LAWS,
@@ -609,7 +607,7 @@ FAULTS = (
     Fault(
         "independent-upper-end",
         "A sum's noise follows the upper end of the range, and the lower one is farther.",
-        f"{_KULESZA}:independent",
+        "independent",
         "max(abs(lo), abs(hi), 1)",
         "max(abs(hi), 1)",
         "papers/test_kulesza2023.py",
@@ -617,7 +615,7 @@ FAULTS = (
     Fault(
         "shifted-half-width",
         "The doubled sum about the midpoint has noise for half of the width.",
-        f"{_KULESZA}:shifted",
+        "kulesza2023.shifted",
         "max(hi - lo, 1)",
         "max((hi - lo) // 2, 1)",
         _LAWS,
@@ -625,7 +623,7 @@ FAULTS = (
     Fault(
         "transformed-half-width",
         "The two sums of Algorithm 3 have noise for half of the width each.",
-        f"{_KULESZA}:transformed",
+        "transformed",
         "l1=max(hi - lo, 1)",
         "l1=max((hi - lo) // 2, 1)",
         _LAWS,
@@ -633,7 +631,7 @@ FAULTS = (
     Fault(
         "staircase-by-coordinate",
         "The staircase falls with the larger coordinate, as independent ones would.",
-        "mechanisms/staircase.py:Staircase.log_density",
+        "Staircase.log_density",
         "norm = sum(abs(k - v) for k, v",
         "norm = max(abs(k - v) for k, v",
         "mechanisms/test_staircase.py",
@@ -641,7 +639,7 @@ FAULTS = (
     Fault(
         "staircase-sampler",
         "A staircase goes down 10/7 as fast as it says.",
-        "mechanisms/staircase.py:Staircase.sample",
+        "Staircase.sample",
         "step += bernoulli.geometric(self.epsilon, entropy)",
         "step += bernoulli.geometric(self.epsilon * Fraction(10, 7), entropy)",
         f"{_EVERY} mechanisms/test_staircase.py",
@@ -649,7 +647,7 @@ FAULTS = (
     Fault(
         "staircase-of-one-short",
         "The last draw of a mean or a sum has a staircase for 7/10 of its sensitivity.",
-        "mechanisms/staircase.py:add_to_one",
+        "add_to_one",
         "StaircaseNoise.of(sensitivity, share.pure)",
         "StaircaseNoise.of(sensitivity * 7 // 10 + 1, share.pure)",
         "mechanisms/test_staircase.py audit/test_estimators.py",
@@ -657,7 +655,7 @@ FAULTS = (
     Fault(
         "staircase-beyond",
         "What is left of a staircase's step is forgotten in its tail.",
-        "mechanisms/staircase.py:StaircaseNoise._at_least",
+        "StaircaseNoise._at_least",
         "* (left + further)",
         "* further",
         "mechanisms/test_staircase.py mechanisms/test_additive.py",
@@ -665,7 +663,7 @@ FAULTS = (
     Fault(
         "tree-node-half",
         "A node of a tree of quantiles has twice its rate.",
-        "mechanisms/quantile_tree.py:Node.rate",
+        "Node.rate",
         "self.epsilon / (2 * max(self.q, 1 - self.q))",
         "self.epsilon / max(self.q, 1 - self.q)",
         "mechanisms/test_quantile_tree.py",
@@ -673,7 +671,7 @@ FAULTS = (
     Fault(
         "tree-sampler",
         "A point of a piece is kept whatever its own loss is.",
-        "mechanisms/quantile_tree.py:_NodeBand.sample",
+        "_NodeBand.sample",
         "rate.numerator * excess",
         "0",
         "mechanisms/test_quantile_tree.py",
@@ -681,7 +679,7 @@ FAULTS = (
     Fault(
         "joint-half",
         "The joint law of several quantiles has twice its rate.",
-        "mechanisms/joint_quantiles.py:JointQuantiles.rate",
+        "JointQuantiles.rate",
         "Fraction(MOST_EPSILON)) / 2",
         "Fraction(MOST_EPSILON))",
         "mechanisms/test_joint_quantiles.py",
@@ -689,7 +687,7 @@ FAULTS = (
     Fault(
         "joint-sampler",
         "A proposal is kept whatever its loss is.",
-        "mechanisms/joint_quantiles.py:JointQuantiles.sample",
+        "JointQuantiles.sample",
         "if guessed_below(kept, _GUESSED, exact, entropy):",
         "if kept:",
         "mechanisms/test_joint_quantiles.py",
@@ -697,7 +695,7 @@ FAULTS = (
     Fault(
         "keys-turn-late",
         "The first rule of partition selection holds for one row too many.",
-        "mechanisms/partition_selection.py:_turn",
+        "_turn",
         "return 1 + least",
         "return 2 + least",
         "mechanisms/test_partition_selection.py",
@@ -705,7 +703,7 @@ FAULTS = (
     Fault(
         "keys-sure-early",
         "A key is shown for sure as soon as the second rule begins.",
-        "mechanisms/partition_selection.py:_sure",
+        "_sure",
         " + 1 + math.ceil(ln_above(1 / delta) / epsilon)",
         " + 1",
         "mechanisms/test_partition_selection.py",
@@ -713,7 +711,7 @@ FAULTS = (
     Fault(
         "keys-delta-ignored",
         "A key with one row is shown with 16 times the probability δ.",
-        "mechanisms/partition_selection.py:KeySelection.curve",
+        "KeySelection.curve",
         "KeepCurve(self.epsilon, self.delta)",
         "KeepCurve(self.epsilon, 16 * self.delta)",
         "mechanisms/test_partition_selection.py",
@@ -721,7 +719,7 @@ FAULTS = (
     Fault(
         "radii-scores-doubled",
         "A record outside of a radius counts twice.",
-        "mechanisms/selection.py:RadiusDraw.whole_scores",
+        "whole_scores",
         "a = self.epsilon.numerator *",
         "a = 2 * self.epsilon.numerator *",
         _LAWS,
@@ -729,7 +727,7 @@ FAULTS = (
     Fault(
         "radii-without-a-prior-at-once",
         "Where many radii are drawn at once, the prior is left out.",
-        "mechanisms/selection.py:_flipped",
+        "_flipped",
         "costs += tilts * np.repeat(np.array(b, dtype=np.int64), sizes)",
         "costs += 0 * tilts",
         _EVERY,
@@ -737,7 +735,7 @@ FAULTS = (
     Fault(
         "radii-turn-ignored",
         "The prior of radii is as steep beyond the turn as before it.",
-        "mechanisms/grids.py:RadiusGrid.bent",
+        "bent",
         "part.numerator *",
         "part.denominator *",
         "statistics/test_schedule.py",
@@ -745,7 +743,7 @@ FAULTS = (
     Fault(
         "rank-radii-half",
         "|count - target| of a radius is weighed with ε, not ε/2.",
-        "mechanisms/selection.py:RadiusRanks._choices",
+        "RadiusRanks._choices",
         "int(self.epsilon / 2 * unit)",
         "int(self.epsilon * unit)",
         _LAWS,
@@ -753,7 +751,7 @@ FAULTS = (
     Fault(
         "rank-radii-one-cost",
         "Two radii of one law are charged as one.",
-        "mechanisms/selection.py:RadiusRanks.event",
+        "RadiusRanks.event",
         "self.epsilon * len(self.targets)",
         "self.epsilon",
         _LAWS,
@@ -761,7 +759,7 @@ FAULTS = (
     Fault(
         "subsample-of-all",
         "All records are members of a subsample that is paid as a small one.",
-        "mechanisms/subsampled.py:Subsampled.sample",
+        "Subsampled.sample",
         "self.records.thin(self.level, entropy)",
         "self.records.all()",
         _EVERY,
@@ -769,7 +767,7 @@ FAULTS = (
     Fault(
         "subsample-cost",
         "A subsample's ε is raised as if the rate were its square.",
-        "mechanisms/subsampled.py:_amplified_cost",
+        "_amplified_cost",
         "/ 2**level",
         "/ 4**level",
         "mechanisms/test_subsampled.py",
@@ -777,7 +775,7 @@ FAULTS = (
     Fault(
         "subsample-honesty",
         "A subsampled law may state any cost.",
-        "mechanisms/subsampled.py:Subsampled.__post_init__",
+        "Subsampled.__post_init__",
         "if not honest:",
         "if honest is None:",
         "mechanisms/test_subsampled.py",
@@ -785,7 +783,7 @@ FAULTS = (
     Fault(
         "window-coin",
         "One person's answer is honest too often: their ε is 10/7 of the stated one.",
-        "mechanisms/window_response.py:Window.enclosure",
+        "Window.enclosure",
         "small_exp_bounds(self.epsilon, digits)",
         "small_exp_bounds(self.epsilon * Fraction(10, 7), digits)",
         f"mechanisms/test_window_response.py {_EVERY}",
@@ -793,7 +791,7 @@ FAULTS = (
     Fault(
         "window-at-once",
         "Where many persons answer at once, an answer in the window is its first outcome.",
-        "mechanisms/window_response.py:Window.sample_many",
+        "Window.sample_many",
         "positions + entropy.below_many(self.width, count).astype(np.int64)",
         "positions",
         "mechanisms/test_window_response.py local/test_rounds.py",

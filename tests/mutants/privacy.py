@@ -2,13 +2,7 @@
 
 from tests.mutants.fault import Fault
 
-_EVENT = "privacy/event.py"
-_COUNT = "privacy/accountant.py"
-_BOOK = "privacy/ledger/book.py"
-_CHAIN = "privacy/ledger/chain.py"
-_SQLITE = "privacy/ledger/sqlite.py"
 _CHARGING, _ACCOUNT = "charging.py", "ledger_account.py"
-_RUN = "runtime/run.py"
 _EVENTS = "privacy/test_events.py"
 _COMPOSE = "privacy/test_compose.py"
 _LEDGER = "privacy/ledger/test_ledger.py"
@@ -23,7 +17,7 @@ FAULTS = (
     Fault(
         "pure-in-zcdp",
         "Pure ε is charged ε²/8 in zCDP, which is the cost of a bounded range.",
-        f"{_EVENT}:PureDP.amount_in",
+        "PureDP.amount_in",
         "self.epsilon**2 / 2",
         "self.epsilon**2 / 8",
         _EVENTS,
@@ -31,7 +25,7 @@ FAULTS = (
     Fault(
         "range-in-zcdp",
         "A bounded range of η is charged η²/16 in zCDP.",
-        f"{_EVENT}:RangeDP.amount_in",
+        "RangeDP.amount_in",
         "self.eta**2 / 8",
         "self.eta**2 / 16",
         _EVENTS,
@@ -39,7 +33,7 @@ FAULTS = (
     Fault(
         "delta-not-charged",
         "An event of (ε, δ) is charged as (ε, 0).",
-        f"{_EVENT}:Event.cost",
+        "Event.cost",
         "Budget(kind, self.amount_in(kind), self.failing)",
         "Budget(kind, self.amount_in(kind))",
         f"{_EVENTS} test_group_by.py",
@@ -47,7 +41,7 @@ FAULTS = (
     Fault(
         "rows-in-zcdp",
         "Each of m rows of a person may cost ρ/m, not ρ/m².",
-        f"{_EVENT}:ZCDP.per_record",
+        "ZCDP.per_record",
         "Fraction(records) ** 2",
         "Fraction(records)",
         _EVENTS,
@@ -55,7 +49,7 @@ FAULTS = (
     Fault(
         "rows-of-delta",
         "Each of m rows of a person may cost δ/m, without the factors e^ε of group privacy.",
-        f"{_EVENT}:ApproxDP.per_record",
+        "ApproxDP.per_record",
         "rational.short_below(self.delta * one / all_of_them)",
         "self.delta / records",
         _EVENTS,
@@ -63,7 +57,7 @@ FAULTS = (
     Fault(
         "swap-in-zcdp",
         "An exchange costs 2 ρ, not 4 ρ.",
-        f"{_EVENT}:ZCDP.for_records",
+        "ZCDP.for_records",
         "self.rho * records**2",
         "self.rho * records",
         _EVENTS,
@@ -71,7 +65,7 @@ FAULTS = (
     Fault(
         "swap-of-delta",
         "An exchange costs 2 δ, not (1 + e^ε) δ.",
-        f"{_EVENT}:ApproxDP.for_records",
+        "ApproxDP.for_records",
         "enclosure.exp_above(i * self.epsilon)",
         "1",
         _EVENTS,
@@ -79,7 +73,7 @@ FAULTS = (
     Fault(
         "delta-never-fails",
         "Compositions take the δ of an event for 0.",
-        f"{_EVENT}:ApproxDP.failing",
+        "ApproxDP.failing",
         "return self.delta",
         "return Fraction(0)",
         _COMPOSE,
@@ -87,7 +81,7 @@ FAULTS = (
     Fault(
         "rows-of-a-person",
         "A person with several rows is promised what one row costs.",
-        "privacy/unit.py:Unit.per_row",
+        "per_row",
         "event.per_record(self.rows)",
         "event",
         _EVENTS,
@@ -95,7 +89,7 @@ FAULTS = (
     Fault(
         "groups-of-a-person-by-maximum",
         "A person who counts in several groups pays for one of them.",
-        "privacy/unit.py:Unit.per_row",
+        "per_row",
         "event.part(Fraction(1, self.groups))",
         "event",
         f"{_EVENTS} test_group_by.py",
@@ -104,7 +98,7 @@ FAULTS = (
     Fault(
         "budget-ignores-delta",
         "A cost fits into a budget whatever its δ is.",
-        "privacy/budget.py:Budget.__le__",
+        "__le__",
         " and self.delta <= other.delta",
         "",
         "privacy/test_budget.py",
@@ -112,7 +106,7 @@ FAULTS = (
     Fault(
         "budget-delta-by-maximum",
         "The δ of two budgets together is the larger one.",
-        "privacy/budget.py:Budget.__add__",
+        "__add__",
         "self.delta + other.delta",
         "max(self.delta, other.delta)",
         "privacy/test_budget.py",
@@ -120,7 +114,7 @@ FAULTS = (
     Fault(
         "budget-of-another-kind",
         "An amount of ρ and an amount of ε are added.",
-        "privacy/budget.py:Budget._same_kind",
+        "_same_kind",
         "if self.kind != other.kind:",
         "if not self.kind:",
         "privacy/test_budget.py",
@@ -128,7 +122,7 @@ FAULTS = (
     Fault(
         "negative-amount",
         "A budget may be negative, and its charge a refund.",
-        "privacy/budget.py:Budget.__post_init__",
+        "Budget.__post_init__",
         " or given.numerator < 0",
         "",
         "privacy/test_budget.py",
@@ -136,7 +130,7 @@ FAULTS = (
     Fault(
         "composition-by-maximum",
         "Events one after the other cost as much as the largest of them.",
-        f"{_COUNT}:total",
+        "accountant.total",
         "event.cost(kind) for event in events",
         "sorted((e.cost(kind) for e in events), key=lambda b: b.amount)[-1:]",
         _EVENTS,
@@ -144,7 +138,7 @@ FAULTS = (
     Fault(
         "zcdp-root",
         "ρ-zCDP is said to be (ρ + sqrt(ρ ln(1/δ)), δ), without the factor of 2.",
-        f"{_COUNT}:zcdp_to_approx",
+        "zcdp_to_approx",
         "rho + 2 * sqrt_above(square, bits)",
         "rho + sqrt_above(square, bits)",
         _COMPOSE,
@@ -152,7 +146,7 @@ FAULTS = (
     Fault(
         "zcdp-delta",
         "The conversion of ρ into (ε, δ) leaves out ln(1/δ).",
-        f"{_COUNT}:_beyond",
+        "accountant._beyond",
         "(ln_above(1 / delta) - ln_below(alpha))",
         "(-ln_below(alpha))",
         _COMPOSE,
@@ -160,7 +154,7 @@ FAULTS = (
     Fault(
         "approx-holds-too-much",
         "A budget of (ε, δ) is said to hold ε/α of ρ, whatever δ is.",
-        f"{_COUNT}:approx_to_zcdp",
+        "approx_to_zcdp",
         "rho = (epsilon - _beyond(alpha, delta)) / alpha",
         "rho = epsilon / alpha",
         _COMPOSE,
@@ -168,7 +162,7 @@ FAULTS = (
     Fault(
         "pure-lowered-twice",
         "The ε' that goes with pure ε and a δ uses that δ twice.",
-        f"{_COUNT}:_lowered",
+        "_lowered",
         "- delta * (1 + exp_below(epsilon))",
         "- 2 * delta * (1 + exp_below(epsilon))",
         _COMPOSE,
@@ -176,7 +170,7 @@ FAULTS = (
     Fault(
         "composed-delta-twice",
         "A composition spends the δ of its events a second time.",
-        f"{_COUNT}:composed",
+        "composed",
         "rest = (all_of_it - failing) / (1 - failing)",
         "rest = all_of_it",
         _COMPOSE,
@@ -184,7 +178,7 @@ FAULTS = (
     Fault(
         "parallel-by-minimum",
         "Disjoint groups cost as much as the cheapest of them.",
-        f"{_COUNT}:parallel",
+        "parallel",
         "max(each.amount for each in every)",
         "min(each.amount for each in every)",
         _COMPOSE,
@@ -192,7 +186,7 @@ FAULTS = (
     Fault(
         "parallel-by-sum",
         "Disjoint groups cost the sum of their costs.",
-        f"{_COUNT}:parallel",
+        "parallel",
         "max(each.amount for each in every)",
         "sum(each.amount for each in every)",
         _COMPOSE,
@@ -200,7 +194,7 @@ FAULTS = (
     Fault(
         "filter-forgets",
         "A filter remembers the last charge only.",
-        f"{_COUNT}:Filter.charge",
+        "Filter.charge",
         "self._spent = checked_sum(self._spent, cost, self._budget)",
         "self._spent = checked_sum(self._spent, cost, self._budget) - self._spent",
         "privacy/test_filter.py",
@@ -208,7 +202,7 @@ FAULTS = (
     Fault(
         "filter-admits-each",
         "A filter compares each cost with the whole budget.",
-        f"{_COUNT}:checked_sum",
+        "checked_sum",
         "if not after <= budget:",
         "if not cost <= budget:",
         "privacy/test_filter.py",
@@ -216,7 +210,7 @@ FAULTS = (
     Fault(
         "filter-forks",
         "A forked process may spend its copy of a filter.",
-        f"{_COUNT}:Filter.charge",
+        "Filter.charge",
         "if os.getpid() != self._process:",
         "if self._process is None:",
         "privacy/test_filter.py",
@@ -225,7 +219,7 @@ FAULTS = (
     Fault(
         "ledger-rounds-costs-down",
         "Costs are rounded down to whole units, so that many small ones are free.",
-        f"{_CHAIN}:charged",
+        "chain.charged",
         "math.ceil",
         "math.floor",
         _LEDGER,
@@ -233,7 +227,7 @@ FAULTS = (
     Fault(
         "ledger-rounds-grants-up",
         "Grants are rounded up.",
-        f"{_CHAIN}:granted",
+        "chain.granted",
         "math.floor",
         "math.ceil",
         _LEDGER,
@@ -241,7 +235,7 @@ FAULTS = (
     Fault(
         "ledger-ignores-delta",
         "An account is not exceeded however much δ is spent.",
-        f"{_CHAIN}:Units.within",
+        "Units.within",
         " and self.delta <= other.delta",
         "",
         _LEDGER,
@@ -249,7 +243,7 @@ FAULTS = (
     Fault(
         "ledger-last-charge",
         "The total of an account is its last charge.",
-        f"{_CHAIN}:Chain.append",
+        "append",
         "spent = spent.plus(units)",
         "spent = units",
         _LEDGER,
@@ -257,7 +251,7 @@ FAULTS = (
     Fault(
         "ledger-no-limit",
         "A charge beyond the budget is left for the data base to refuse.",
-        f"{_BOOK}:Ledger.charge",
+        "Ledger.charge",
         "if not last.total_spent.plus(units).within(last.total_granted):",
         "if last is None:",
         _LEDGER,
@@ -265,7 +259,7 @@ FAULTS = (
     Fault(
         "ledger-key-of-another",
         "A key that paid for one question pays for another.",
-        f"{_CHAIN}:Chain.keyed",
+        "Chain.keyed",
         "if record.body != request:",
         "if not record.body:",
         _LEDGER,
@@ -273,7 +267,7 @@ FAULTS = (
     Fault(
         "ledger-two-releases",
         "Of two releases drawn on one charge both leave their process.",
-        f"{_BOOK}:Ledger.record",
+        "Ledger.record",
         "return release if there is None else there",
         "return release",
         _LEDGER,
@@ -281,7 +275,7 @@ FAULTS = (
     Fault(
         "ledger-loose-chain",
         "An entry need not hold the hash of the one before it.",
-        f"{_CHAIN}:LedgerEntry.check_after",
+        "check_after",
         "if (self.seq, self.previous) != (seq + 1, previous):",
         "if self.seq != seq + 1:",
         _DAMAGE,
@@ -289,7 +283,7 @@ FAULTS = (
     Fault(
         "ledger-unsealed-totals",
         "The hash of an entry leaves out who wrote it, and what came before.",
-        f"{_CHAIN}:LedgerEntry.seal",
+        "seal",
         "LedgerEntry.__slots__[:-1]",
         "LedgerEntry.__slots__[:-4]",
         f"{_DAMAGE} {_LEDGER}",
@@ -297,7 +291,7 @@ FAULTS = (
     Fault(
         "ledger-unpaid-release",
         "A check does not ask what paid for a release.",
-        f"{_BOOK}:_ChainCheck.step",
+        "_ChainCheck.step",
         "if record.charge not in self._unreleased:",
         "if record.charge is None:",
         _DAMAGE,
@@ -305,7 +299,7 @@ FAULTS = (
     Fault(
         "ledger-not-on-the-disk",
         "A charge returns before it is on the disk.",
-        f"{_SQLITE}:SqliteStore._make_durable",
+        "_make_durable",
         "PRAGMA synchronous=EXTRA",
         "PRAGMA synchronous=OFF",
         "privacy/ledger/test_place.py",
@@ -313,7 +307,7 @@ FAULTS = (
     Fault(
         "ledger-late-lock",
         "A charge reads the account before it has the lock.",
-        f"{_SQLITE}:SqliteStore._carried_out",
+        "SqliteStore._carried_out",
         '"BEGIN IMMEDIATE" if write else "BEGIN"',
         '"BEGIN"',
         "privacy/ledger/test_place.py",
@@ -321,7 +315,7 @@ FAULTS = (
     Fault(
         "ledger-no-recovery",
         "A file that was renamed away from the journal of a broken transaction is charged.",
-        f"{_SQLITE}:is_left",
+        "is_left",
         "return any(journal.read(8))",
         "return False",
         "privacy/ledger/test_place.py",
@@ -329,7 +323,7 @@ FAULTS = (
     Fault(
         "ledger-two-names",
         "A file with two names is opened under either, each with a journal of its own.",
-        f"{_SQLITE}:Place.check",
+        "Place.check",
         "if now.st_nlink != 1:",
         "if now.st_nlink < 1:",
         "privacy/ledger/test_place.py",
@@ -337,7 +331,7 @@ FAULTS = (
     Fault(
         "ledger-left-locked",
         "A transaction that an interrupt ends stays open, and the file locked.",
-        f"{_SQLITE}:SqliteStore._carried_out",
+        "SqliteStore._carried_out",
         "with connection:",
         "with suppress():",
         "privacy/ledger/test_interrupts.py",
@@ -345,7 +339,7 @@ FAULTS = (
     Fault(
         "ledger-half-ready",
         "A connection that an interrupt kept from being made durable is used.",
-        f"{_SQLITE}:SqliteStore._ready",
+        "_ready",
         'made = self._viewing() if self.address.read_only else self._connect("rw")',
         'made = self._open = self._connect("rw")',
         "privacy/ledger/test_interrupts.py",
@@ -353,7 +347,7 @@ FAULTS = (
     Fault(
         "ledger-old-end",
         "The row that says where an account ends is believed, whatever was charged after it.",
-        f"{_CHAIN}:Chain.__init__",
+        "Chain.__init__",
         "if max(ends, default=0) > entries:",
         "if max(ends, default=0) < 0:",
         _DAMAGE,
@@ -361,7 +355,7 @@ FAULTS = (
     Fault(
         "ledger-old-pages",
         "Nobody counts how many entries a file once had.",
-        f"{_SQLITE}:SqliteStore._check_entries",
+        "_check_entries",
         "if known > last:",
         "if known > _MOST:",
         _DAMAGE,
@@ -369,7 +363,7 @@ FAULTS = (
     Fault(
         "turn-within-itself",
         "Who asks a curator from within its own question waits for itself, or is answered.",
-        "privacy/turn.py:Turn.taken",
+        "taken",
         "if self.mine:",
         "if False:",
         "privacy/test_turn.py",
@@ -378,7 +372,7 @@ FAULTS = (
     Fault(
         "memory-charge-dropped",
         "A question is checked against a budget in memory, and not charged.",
-        f"{_CHARGING}:_MemoryCharge.charge",
+        "_MemoryCharge.charge",
         "self.budget.charge(self.query, self.cost)",
         "pass",
         "test_curator.py",
@@ -386,7 +380,7 @@ FAULTS = (
     Fault(
         "ledger-charge-without-key",
         "A question with a key is charged again when it is asked again.",
-        f"{_ACCOUNT}:_LedgerCharge.charge",
+        "_LedgerCharge.charge",
         "key=self.key",
         "key=None",
         "test_charging.py",
@@ -394,7 +388,7 @@ FAULTS = (
     Fault(
         "ledger-shows-what-was-not-kept",
         "What was drawn is shown where the ledger kept another answer.",
-        f"{_ACCOUNT}:_LedgerCharge.commit",
+        "_LedgerCharge.commit",
         "winner: T = released if kept == text else codec.from_text(kept)",
         "winner = released",
         "test_charging.py",
@@ -402,7 +396,7 @@ FAULTS = (
     Fault(
         "questions-by-maximum",
         "Several questions together cost as much as the dearest.",
-        f"{_CHARGING}:cost_of",
+        "cost_of",
         "return total([_checked(query).event for query in queries], kind)",
         "return max((total([_checked(q).event], kind) for q in queries), key=lambda b: b.amount)",
         "test_curator.py",
@@ -410,7 +404,7 @@ FAULTS = (
     Fault(
         "key-of-another-cost",
         "A key that was charged for a small ε answers with a large one.",
-        f"{_CHARGING}:query_text",
+        "query_text",
         '"budget": repr(query.budget),',
         "",
         "test_charging.py",
@@ -418,7 +412,7 @@ FAULTS = (
     Fault(
         "approximate-as-pure",
         "A release that is ρ-zCDP, which implies (ε, δ), is charged as (ε, 0).",
-        "runtime/query.py:Query.event",
+        "Query.event",
         "ApproxDP(self.budget.amount, self.budget.delta)",
         "event_of(self.budget)",
         "statistics/test_delta_of_vectors.py",
@@ -427,7 +421,7 @@ FAULTS = (
     Fault(
         "charge-dropped",
         "A run draws, and charges nothing.",
-        f"{_RUN}:run",
+        "run.run",
         "    charge()\n",
         "",
         _LIVE,
@@ -435,7 +429,7 @@ FAULTS = (
     Fault(
         "charge-late",
         "A run charges after its first draws.",
-        f"{_RUN}:run",
+        "run.run",
         "    charge()\n",
         "    batch.draw(entropy)\n    charge()\n",
         _LIVE,
@@ -443,7 +437,7 @@ FAULTS = (
     Fault(
         "groups-charge-dropped",
         "A run of groups draws, and charges nothing.",
-        f"{_RUN}:run_groups",
+        "run_groups",
         "    charge()\n",
         "",
         _GROUPS,
@@ -451,7 +445,7 @@ FAULTS = (
     Fault(
         "groups-charge-late",
         "A run of groups charges after its first draws.",
-        f"{_RUN}:run_groups",
+        "run_groups",
         "    charge()\n",
         "    for batch in batches:\n        batch.draw(entropy)\n    charge()\n",
         _GROUPS,
@@ -459,7 +453,7 @@ FAULTS = (
     Fault(
         "groups-charged-each",
         "Every group is charged, though a row is in one of them.",
-        f"{_RUN}:run_groups",
+        "run_groups",
         "    charge()\n",
         "    for _ in batches:\n        charge()\n",
         _GROUPS,
@@ -467,7 +461,7 @@ FAULTS = (
     Fault(
         "draws-beyond-the-charge",
         "A draw that costs more than is left of the charge is made.",
-        f"{_RUN}:LiveRun.spend",
+        "LiveRun.spend",
         "if self._left < 0:",
         "if self._left is None:",
         f"{_LIVE} {_GROUPS}",
@@ -475,7 +469,7 @@ FAULTS = (
     Fault(
         "subsample-shared",
         "Two runs that ask for a secret subsample get the same one.",
-        "summaries/subsample.py:Records",
+        "Records",
         "secret = True",
         "secret = False",
         _LIVE,
@@ -483,7 +477,7 @@ FAULTS = (
     Fault(
         "rows-of-a-person-unpaid",
         "Questions about persons with several rows are drawn at the cost of one row.",
-        f"{_RUN}:row_costs",
+        "row_costs",
         "unit.per_row(each.allowance.part(parts.get(name, Fraction(1))))",
         "each.allowance.part(parts.get(name, Fraction(1)))",
         f"{_LIVE} {_GROUPS}",
@@ -491,7 +485,7 @@ FAULTS = (
     Fault(
         "keys-charge-dropped",
         "The keys of groups are drawn, and not charged.",
-        "group_answers.py:_draw_keys",
+        "_draw_keys",
         "pending.charge()",
         "nothing()",
         "test_group_by.py",
@@ -499,7 +493,7 @@ FAULTS = (
     Fault(
         "keys-of-a-person",
         "The keys of groups are drawn as if each person had one row.",
-        "group_answers.py:_draw_keys",
+        "_draw_keys",
         "row = unit.per_row(event)",
         "row = event",
         "test_group_by.py",
@@ -507,7 +501,7 @@ FAULTS = (
     Fault(
         "curator-forks",
         "A forked process may spend its copy of a curator's budget.",
-        "guard.py:Guard.turn",
+        "Guard.turn",
         "if os.getpid() != self.process:",
         "if self.process is None:",
         "test_curator.py",
@@ -515,7 +509,7 @@ FAULTS = (
     Fault(
         "curator-copied",
         "A curator can be pickled, with its data and its budget.",
-        "curator.py:Curator",
+        "Curator",
         "def __reduce__(self)",
         "def _reduce(self)",
         "test_curator.py",
@@ -524,7 +518,7 @@ FAULTS = (
     Fault(
         "question-without-its-key",
         "A question of a file is charged again with every run.",
-        "questions/running.py:_asked",
+        "running._asked",
         "curator.idempotent(question.key(file.name))",
         "curator",
         _QUESTIONS,
@@ -532,7 +526,7 @@ FAULTS = (
     Fault(
         "question-cost-unchecked",
         "A file is run though its questions cost more than is left.",
-        "questions/costs.py:costs_of",
+        "costs_of",
         "_check_total(found)",
         "str(found)",
         _QUESTIONS,
@@ -540,7 +534,7 @@ FAULTS = (
     Fault(
         "question-paid-by-others",
         "What was charged for other questions counts as paid.",
-        "questions/costs.py:costs_of",
+        "costs_of",
         "known == key or _part_of(known, key)",
         "known",
         _QUESTIONS,
@@ -548,7 +542,7 @@ FAULTS = (
     Fault(
         "question-keys-for-free",
         "The cost of a question leaves the draw of its keys out.",
-        "questions/costs.py:_checked",
+        "costs._checked",
         "return charging.cost_of([query], kind) + keys",
         "return charging.cost_of([query], kind)",
         _QUESTIONS,
@@ -556,7 +550,7 @@ FAULTS = (
     Fault(
         "question-of-other-fields",
         "The key of a question does not depend on what is asked.",
-        "questions/question.py:Question.key",
+        "Question.key",
         "[{self.digest}]",
         "[]",
         _QUESTIONS,
@@ -564,7 +558,7 @@ FAULTS = (
     Fault(
         "published-ends-inwards",
         "The lower ends of published intervals are rounded upwards.",
-        "publishing/rounding.py:Rounding.rounded",
+        "Rounding.rounded",
         "math.floor",
         "math.ceil",
         "publishing/test_rounding.py",
@@ -572,7 +566,7 @@ FAULTS = (
     Fault(
         "published-though-suppressed",
         "A number that a rule leaves out is published with its flag.",
-        "publishing/table.py:Publishing._number",
+        "Publishing._number",
         "_NOTHING._replace(flag=SUPPRESSED, reason=reason)",
         "PublishedNumber(*self.rounding.rounded(value, lower, upper), SUPPRESSED, reason)",
         "publishing/test_published.py",
@@ -581,7 +575,7 @@ FAULTS = (
     Fault(
         "pooled-not-charged",
         "Groups have the whole of a query's cost again, after what all of them found together.",
-        "group_answers.py:_Answers._run",
+        "_Answers._run",
         "left = {name: live.left for name, live in pools.items()}",
         "left = dict.fromkeys((), Fraction(1))",
         _POOLED,
@@ -589,7 +583,7 @@ FAULTS = (
     Fault(
         "pooled-before-the-charge",
         "What all groups find together is drawn before anything is charged.",
-        "group_answers.py:_Answers._find_pools",
+        "_find_pools",
         "charge=charge",
         "charge=nothing",
         _POOLED,
@@ -597,7 +591,7 @@ FAULTS = (
     Fault(
         "pooled-persons",
         "Several records of a person in one table cost what they cost in different groups.",
-        "group_answers.py:_Answers._find_pools",
+        "_find_pools",
         "Unit(unit.groups)",
         "unit",
         _POOLED,
@@ -605,7 +599,7 @@ FAULTS = (
     Fault(
         "persons-group-by-group",
         "A person's records are bounded in each group, and not in all groups together.",
-        "sources/across.py:scaled_across",
+        "scaled_across",
         "factors[persons]",
         "np.where(np.abs(records) > 0, np.minimum(1, rule.across.limits[0] / np.abs(records)), 1)",
         "audit/test_pooled_persons.py",
@@ -613,7 +607,7 @@ FAULTS = (
     Fault(
         "far-persons-beside-rows",
         "Who is far away counts once more than their rows leave of the limit on both.",
-        "sources/across.py:far_across",
+        "far_across",
         "1 - np.minimum(of_sums / of_numbers, 1.0)",
         "1 - of_sums",
         "audit/test_pooled_persons.py",
@@ -621,7 +615,7 @@ FAULTS = (
     Fault(
         "refused-after-draws",
         "What draws left of a cost is refused if it is small: an error that tells of them.",
-        "runtime/run.py:row_costs",
+        "row_costs",
         "if name not in parts:",
         "if True:",
         "test_pooled_groups.py",
@@ -629,7 +623,7 @@ FAULTS = (
     Fault(
         "sums-by-a-staircase",
         "The sum of each group of persons has a staircase, which is for a vector of one sum.",
-        "statistics/pooled_sums.py:sum_in_pool",
+        "sum_in_pool",
         "add_noise((found.total,), split.rest(), sensitivity=pool.most)",
         "__import__('modicum.mechanisms.staircase', fromlist=['x']).Staircase("
         "(found.total,), pool.most, max(pool.most // 2, 1), split.rest().pure)",

@@ -4,7 +4,6 @@ from tests.mutants.fault import Fault
 
 _ROUNDS = "local/test_rounds.py"
 _SESSION = "local/test_session.py"
-_PARTIES = "local/parties.py"
 _SUM = "shuffle/test_sum.py"
 _VECTOR = "shuffle/test_mean_vector.py"
 
@@ -13,7 +12,7 @@ FAULTS = (
     Fault(
         "local-epsilon-of-rho",
         "A client with ρ answers at ε = sqrt(8 ρ), not sqrt(2 ρ).",
-        "local/protocol.py:pure_share",
+        "pure_share",
         "largest_pure",
         "largest_range",
         _SESSION,
@@ -21,7 +20,7 @@ FAULTS = (
     Fault(
         "oracle-epsilon",
         "A symbol is answered at 10/7 of the client's ε.",
-        "local/frequency.py:Oracle.window",
+        "Oracle.window",
         "self.epsilon",
         "self.epsilon * Fraction(10, 7)",
         f"local/test_frequency.py {_SESSION}",
@@ -29,7 +28,7 @@ FAULTS = (
     Fault(
         "oracle-false-hit",
         "Without a hash another node is taken to be hit with probability 1/q.",
-        "local/frequency.py:Oracle.false_hit",
+        "false_hit",
         "1 / self.symbols if self.hashed else (1 - self.hit) / (self.symbols - 1)",
         "1 / self.symbols",
         "local/test_frequency.py",
@@ -37,7 +36,7 @@ FAULTS = (
     Fault(
         "common-value-unseen",
         "Quantiles that noise made are believed in where most people have one value.",
-        "local/mean.py:_common_value",
+        "_common_value",
         "fine.mean() > 1 / 2",
         "fine.mean() > 2",
         "local/test_bounds.py",
@@ -45,7 +44,7 @@ FAULTS = (
     Fault(
         "prefix-variance-half",
         "A part of a node that is counted below a cell has no variance of its own.",
-        "local/tree.py:_prefix_variance",
+        "_prefix_variance",
         "before + second * v - moved / total",
         "before - moved / total",
         "local/test_tree.py",
@@ -53,7 +52,7 @@ FAULTS = (
     Fault(
         "window-not-clipped",
         "A value above the announced bounds is answered about as it is.",
-        "local/mean.py:WindowRound.draw",
+        "WindowRound.draw",
         "np.clip(rows[:, 0], self.low, self.high)",
         "np.maximum(rows[:, 0], self.low)",
         _ROUNDS,
@@ -61,7 +60,7 @@ FAULTS = (
     Fault(
         "window-always-down",
         "A position between two integers is rounded down.",
-        "local/mean.py:WindowRound.draw",
+        "WindowRound.draw",
         "whole + (coins < rest)",
         "whole",
         _ROUNDS,
@@ -69,7 +68,7 @@ FAULTS = (
     Fault(
         "vector-round-at-once",
         "A batch of vectors has noise for a distance of 1.4 norms; two may be 2 apart.",
-        "local/mean_vector.py:GaussianRound.noise",
+        "GaussianRound.noise",
         "2 * NORM**2",
         "NORM**2",
         _ROUNDS,
@@ -77,7 +76,7 @@ FAULTS = (
     Fault(
         "vector-round-mechanism",
         "A client's vector has noise for a distance of one norm; two may be 2 apart.",
-        "local/mean_vector.py:GaussianRound.mechanism",
+        "GaussianRound.mechanism",
         "l2=2 * NORM",
         "l2=NORM",
         f"{_ROUNDS} {_SESSION}",
@@ -85,7 +84,7 @@ FAULTS = (
     Fault(
         "vector-round-too-long",
         "A vector that is longer than promised is answered about as it is.",
-        "local/mean_vector.py:GaussianRound._checked",
+        "GaussianRound._checked",
         "np.where(long[:, None], 0, rows)",
         "rows",
         _ROUNDS,
@@ -93,7 +92,7 @@ FAULTS = (
     Fault(
         "vector-round-to-the-nearest",
         "A clipped vector is rounded to the nearest integers, which may lengthen it.",
-        "local/mean_vector.py:clipped",
+        "mean_vector.clipped",
         "np.trunc(x * scale[:, None])",
         "np.rint(x * scale[:, None])",
         f"{_ROUNDS} {_VECTOR}",
@@ -101,7 +100,7 @@ FAULTS = (
     Fault(
         "vector-missing-raises",
         "A missing coordinate raises an error, so silence tells.",
-        "local/mean_vector.py:Vectors.read",
+        "Vectors.read",
         "np.where(np.isnan(x), 0.0, x)",
         "x",
         _SESSION,
@@ -110,7 +109,7 @@ FAULTS = (
     Fault(
         "client-charged-late",
         "A client draws before it is charged, so two threads answer twice.",
-        f"{_PARTIES}:Client.respond",
+        "Client.respond",
         "        self._charge(said.round, mechanism.event.cost(self._protocol.budget.kind))\n"
         "        answers = asked.stored(mechanism.sample(self._entropy))\n",
         "        answers = asked.stored(mechanism.sample(self._entropy))\n"
@@ -120,7 +119,7 @@ FAULTS = (
     Fault(
         "client-answers-again",
         "A client answers the same round as often as it is asked.",
-        f"{_PARTIES}:OneTimeClients._charge",
+        "_charge",
         "if number in self._costs:",
         "if self._costs is None:",
         _SESSION,
@@ -128,7 +127,7 @@ FAULTS = (
     Fault(
         "client-answers-every-round",
         "A client answers a round that is not its own, at the whole ε again.",
-        f"{_PARTIES}:Client.respond",
+        "Client.respond",
         "if said.round != self.round:",
         "if not said.round:",
         _SESSION,
@@ -136,7 +135,7 @@ FAULTS = (
     Fault(
         "clients-forked",
         "A forked process answers for the clients of its parent.",
-        f"{_PARTIES}:OneTimeClients._charge",
+        "_charge",
         "if os.getpid() != self._process:",
         "if self._process is None:",
         _SESSION,
@@ -144,7 +143,7 @@ FAULTS = (
     Fault(
         "clients-pickled",
         "A client can be copied, with its budget.",
-        f"{_PARTIES}:OneTimeClients",
+        "OneTimeClients",
         "def __reduce_ex__",
         "def _reduce",
         _SESSION,
@@ -152,7 +151,7 @@ FAULTS = (
     Fault(
         "server-hears-twice",
         "A message that is sent twice counts twice.",
-        f"{_PARTIES}:Server._new",
+        "_new",
         "if client not in self._seen:",
         "if client >= 0:",
         _SESSION,
@@ -161,7 +160,7 @@ FAULTS = (
     Fault(
         "noise-for-all-clients",
         "Noise is shared by all clients, though only the honest ones are counted on.",
-        "shuffle/sum.py:Sum.noise",
+        "Sum.noise",
         "Fraction(1, self.honest)",
         "Fraction(1, self.clients)",
         _SUM,
@@ -169,7 +168,7 @@ FAULTS = (
     Fault(
         "noise-of-a-sum",
         "The noise of all shares together is 30 % too small.",
-        "shuffle/sum.py:Sum.noise",
+        "Sum.noise",
         "self.epsilon / self.precision",
         "self.epsilon * Fraction(10, 7) / self.precision",
         _SUM,
@@ -177,7 +176,7 @@ FAULTS = (
     Fault(
         "noise-on-one-side",
         "A client adds noise and takes none off.",
-        "shuffle/shares.py:ShareFrames.frames",
+        "frames",
         "for sign in (1, -1):",
         "for sign in (1,):",
         f"shuffle/test_shares.py {_SUM}",
@@ -185,7 +184,7 @@ FAULTS = (
     Fault(
         "polya-scale",
         "Pólya numbers are 30 % too small.",
-        "shuffle/noise.py:Polya.sample_many",
+        "Polya.sample_many",
         "self._sample_slowly(int(words[i]), entropy)",
         "7 * self._sample_slowly(int(words[i]), entropy) // 10",
         "shuffle/test_noise.py",
@@ -193,7 +192,7 @@ FAULTS = (
     Fault(
         "poisson-rate",
         "Poisson numbers are drawn at 0.7 of their rate.",
-        "shuffle/noise.py:_enclosed",
+        "_enclosed",
         "top, bottom = rate.numerator, rate.denominator",
         "rate *= Fraction(7, 10)\n    top, bottom = rate.numerator, rate.denominator",
         "shuffle/test_noise.py",
@@ -201,7 +200,7 @@ FAULTS = (
     Fault(
         "skellam-delta",
         "The δ of Skellam noise leaves out half of what it has beyond Gaussian noise.",
-        "shuffle/noise.py:_scaled_renyi",
+        "_scaled_renyi",
         "+ 2 * variance * moved**2",
         "+ variance * moved**2",
         "shuffle/test_noise.py",
@@ -209,7 +208,7 @@ FAULTS = (
     Fault(
         "one-share-less",
         "An integer is split into s + 1 shares, not s + 2.",
-        "shuffle/shares.py:share_count",
+        "share_count",
         "+ 2\n",
         "+ 1\n",
         "shuffle/test_shares.py",
@@ -217,7 +216,7 @@ FAULTS = (
     Fault(
         "shares-not-uniform",
         "Shares that should be uniform have one bit less than the modulus.",
-        "shuffle/shares.py:split",
+        "shares.split",
         "words.reshape(len(values), shares - 1) & mask",
         "words.reshape(len(values), shares - 1) & (mask >> np.uint64(1))",
         "shuffle/test_shares.py",
@@ -225,7 +224,7 @@ FAULTS = (
     Fault(
         "sum-answers-again",
         "The clients of a sum answer as often as they are asked.",
-        "shuffle/sum.py:SumBatch.respond",
+        "SumBatch.respond",
         "        self._charge(1, protocol.budget)\n",
         "",
         _SUM,
@@ -233,7 +232,7 @@ FAULTS = (
     Fault(
         "batch-answers-again",
         "A batch of local clients answers a round as often as it is asked.",
-        f"{_PARTIES}:Batch.respond",
+        "Batch.respond",
         "self._charge(said.round,",
         "self._charge(object(),",
         _SESSION,
@@ -241,7 +240,7 @@ FAULTS = (
     Fault(
         "vectors-answer-again",
         "The clients of a shuffled mean vector answer a round as often as they are asked.",
-        "shuffle/mean_vector.py:VectorBatch.respond",
+        "VectorBatch.respond",
         "self._charge(said.round,",
         "self._charge(object(),",
         _VECTOR,
@@ -249,7 +248,7 @@ FAULTS = (
     Fault(
         "rounds-beyond-the-whole",
         "Each of three rounds has the whole ε.",
-        "shuffle/mean_vector.py:MeanVector.parts",
+        "MeanVector.parts",
         "self.budget.amount * part",
         "self.budget.amount",
         _VECTOR,
@@ -257,7 +256,7 @@ FAULTS = (
     Fault(
         "rounds-delta-beyond-the-whole",
         "The last round has the whole δ, beside what the first two have.",
-        "shuffle/mean_vector.py:MeanVector.parts",
+        "MeanVector.parts",
         "delta / 2",
         "delta",
         _VECTOR,
@@ -265,7 +264,7 @@ FAULTS = (
     Fault(
         "blocks-by-the-largest",
         "A block of numbers of clones counts as its largest, where more clones hide more.",
-        "shuffle/single.py:_DominatingPair.__init__",
+        "_DominatingPair.__init__",
         "for count in counts[starts].tolist():",
         "for count in counts[np.append(starts[1:], len(counts)) - 1].tolist():",
         "shuffle/test_single.py shuffle/test_shuffler.py",
@@ -273,7 +272,7 @@ FAULTS = (
     Fault(
         "crowds-as-expected",
         "As many clients are counted on in a round as answer it on average.",
-        "shuffle/single.py:_crowds",
+        "_crowds",
         "math.floor(mean - math.sqrt(surprise * mean))",
         "math.floor(mean)",
         "shuffle/test_single.py",
@@ -281,7 +280,7 @@ FAULTS = (
     Fault(
         "amplified-by-nobody",
         "A shuffled message is hidden among twice as many others as there are.",
-        "shuffle/single.py:_DominatingPair.__init__",
+        "_DominatingPair.__init__",
         "n, p = clients - 1,",
         "n, p = 2 * clients,",
         "shuffle/test_single.py shuffle/test_shuffler.py",
@@ -290,7 +289,7 @@ FAULTS = (
     Fault(
         "shuffler-keeps-the-order",
         "Messages leave a shuffler as they came.",
-        "shuffle/shuffler.py:Shuffler.release",
+        "Shuffler.release",
         "frames[np.argsort(keys)]",
         "frames",
         "shuffle/test_shuffler.py",
@@ -298,7 +297,7 @@ FAULTS = (
     Fault(
         "shuffler-short-keys",
         "Messages are sorted by 8 bits, so those of one person stay in order within 256 heaps.",
-        "shuffle/shuffler.py:Shuffler.release",
+        "Shuffler.release",
         "np.argsort(keys)",
         'np.argsort(keys >> np.uint64(56), kind="stable")',
         "shuffle/test_shuffler.py",
@@ -306,7 +305,7 @@ FAULTS = (
     Fault(
         "shuffler-releases-early",
         "Messages are released of fewer people than agreed.",
-        "shuffle/shuffler.py:Shuffler.release",
+        "Shuffler.release",
         "if self._people < self._least:",
         "if self._people < 0:",
         "shuffle/test_shuffler.py",
@@ -314,7 +313,7 @@ FAULTS = (
     Fault(
         "shuffler-hears-twice",
         "A person who sends twice counts twice.",
-        "shuffle/shuffler.py:Shuffler.add",
+        "Shuffler.add",
         " or not self._heard.isdisjoint(new)",
         "",
         "shuffle/test_shuffler.py",
@@ -322,7 +321,7 @@ FAULTS = (
     Fault(
         "shuffler-hears-parts",
         "A shuffler knows a person by all frames together, so that parts of them pass.",
-        "shuffle/shuffler.py:Shuffler.add",
+        "Shuffler.add",
         "frames.view(np.dtype((np.void, self._size))).ravel()",
         "np.sort(frames).view(np.dtype((np.void, self._size * self._each))).ravel()",
         "shuffle/test_shuffler.py",
@@ -330,7 +329,7 @@ FAULTS = (
     Fault(
         "frames-without-a-nonce",
         "Frames of equal shares are equal, so that honest people are not heard.",
-        "shuffle/shares.py:ShareFrames.frames",
+        "frames",
         "entropy.words(frames.size * _NONCE).reshape(*frames.shape, _NONCE)",
         "0",
         "shuffle/test_shuffler.py",
@@ -338,7 +337,7 @@ FAULTS = (
     Fault(
         "nonce-of-a-person",
         "All frames of a person have one nonce, which tells whose they are.",
-        "shuffle/shares.py:ShareFrames.frames",
+        "frames",
         "entropy.words(frames.size * _NONCE).reshape(*frames.shape, _NONCE)",
         "entropy.words(len(frames) * _NONCE).reshape(-1, 1, _NONCE)",
         "shuffle/test_shuffler.py",

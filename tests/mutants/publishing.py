@@ -6,7 +6,7 @@ FAULTS = (
     Fault(
         "plain-hidden-fields",
         "Fields that an object hides are among its public parameters.",
-        "publishing/plain.py:_shown",
+        "plain._shown",
         "if each.repr",
         "if each.name",
         "publishing/test_plain.py",
@@ -14,7 +14,7 @@ FAULTS = (
     Fault(
         "json-edited",
         "A release is read though its text says another number than it stores.",
-        "codec.py:of_json",
+        "of_json",
         "if not agrees or record is None:",
         "if record is None:",
         "test_json.py",
@@ -22,7 +22,7 @@ FAULTS = (
     Fault(
         "json-edited-interval",
         "Only some of what a text says of a release is compared with what it stores.",
-        "codec.py:_read_and_compared",
+        "_read_and_compared",
         'if seal is None or kept["version"] != VERSION:',
         "if kept:",
         "test_json.py",
@@ -30,7 +30,7 @@ FAULTS = (
     Fault(
         "json-unsealed",
         "What a text stores may be changed where nothing else says it.",
-        "codec.py:_read_and_compared",
+        "_read_and_compared",
         "if seal is not None and seal",
         "if not kept and seal",
         "test_json.py",
@@ -38,7 +38,7 @@ FAULTS = (
     Fault(
         "page-data-ends-early",
         "A label can end the data of a page, and go on as HTML.",
-        "publishing/page.py:page",
+        "page.page",
         '.replace("<", "\\\\u003c")',
         "",
         "publishing/test_report.py",
@@ -46,7 +46,7 @@ FAULTS = (
     Fault(
         "page-cells-as-they-are",
         "Labels in a table of a page are HTML.",
-        "publishing/page.py:numbers",
+        "page.numbers",
         "{escaped(cell)}",
         "{cell}",
         "publishing/test_report.py",
@@ -54,7 +54,7 @@ FAULTS = (
     Fault(
         "page-narrow-noise",
         "The noise on a page is drawn as if it were exceeded twice as often as it is.",
-        "release.py:Release.noise_ends",
+        "noise_ends",
         "bound(2 * alpha)",
         "bound(4 * alpha)",
         "publishing/test_report.py",
@@ -62,7 +62,7 @@ FAULTS = (
     Fault(
         "noise-beyond-floats",
         "A mean whose noise is wider than the floats is not written as JSON.",
-        "statistics/mean.py:MeanErrorModel.to_dict",
+        "MeanErrorModel.to_dict",
         "min(self.noise.variance**0.5 * self.lattice.step, float_info.max)",
         "self.noise.variance**0.5 * self.lattice.step",
         "test_json.py",
@@ -70,7 +70,7 @@ FAULTS = (
     Fault(
         "shrunk-beyond-floats",
         "Means of groups are not shrunk if the noise of one is wider than the floats: an error.",
-        "statistics/shrinkage.py:in_common",
+        "in_common",
         "np.minimum(noise, _WIDEST)",
         "noise",
         "statistics/test_shrinkage.py",

@@ -6,7 +6,7 @@ FAULTS = (
     Fault(
         "laplace-scale",
         "Discrete Laplace numbers are 30 % too small.",
-        "exact/laplace.py:_ratio",
+        "laplace._ratio",
         "scale.numerator, scale.denominator",
         "7 * scale.numerator, 10 * scale.denominator",
         "exact/test_laplace.py",
@@ -14,7 +14,7 @@ FAULTS = (
     Fault(
         "laplace-twice-zero",
         "Minus zero is not refused, so zero is drawn twice as often.",
-        "exact/laplace.py:discrete_laplace",
+        "discrete_laplace",
         "            if y:",
         "            if True:",
         "exact/test_laplace.py",
@@ -22,7 +22,7 @@ FAULTS = (
     Fault(
         "laplace-vector-twice-zero",
         "The same, where many numbers are drawn at once.",
-        "exact/laplace.py:_candidates",
+        "laplace._candidates",
         "kept = ~(negative & (y == 0))",
         "kept = np.ones(len(y), np.bool_)",
         "exact/test_laplace.py",
@@ -30,7 +30,7 @@ FAULTS = (
     Fault(
         "gaussian-scale",
         "Discrete Gaussian numbers are 30 % too small.",
-        "exact/gaussian.py:discrete_gaussian",
+        "discrete_gaussian",
         "_check(sigma2)",
         "sigma2 *= Fraction(49, 100)",
         "exact/test_gaussian.py",
@@ -38,7 +38,7 @@ FAULTS = (
     Fault(
         "gaussian-vector-scale",
         "The same, where many numbers are drawn at once.",
-        "exact/gaussian.py:discrete_gaussian_many",
+        "discrete_gaussian_many",
         "_check(sigma2)",
         "sigma2 *= Fraction(49, 100)",
         "exact/test_gaussian.py",
@@ -46,7 +46,7 @@ FAULTS = (
     Fault(
         "gaussian-no-rejection",
         "Every proposal for a Gaussian number is taken, so it is Laplace.",
-        "exact/gaussian.py:discrete_gaussian",
+        "discrete_gaussian",
         "if bernoulli.exp_coin((abs(y) * td - n) ** 2, bottom, entropy):",
         "if bottom:",
         "exact/test_gaussian.py",
@@ -54,7 +54,7 @@ FAULTS = (
     Fault(
         "coin-of-a-share",
         "A coin of probability p succeeds with probability 0.7 p.",
-        "exact/bernoulli.py:ratio_coin",
+        "ratio_coin",
         "while True:",
         "numerator, denominator = 7 * numerator, 10 * denominator\n    while True:",
         "exact/test_bernoulli.py",
@@ -62,7 +62,7 @@ FAULTS = (
     Fault(
         "exp-coin-whole-part",
         "A coin of probability exp(-x) loses a factor e as soon as x is 1 or more.",
-        "exact/bernoulli.py:exp_coin",
+        "exp_coin",
         "unit_geometric(entropy) < whole",
         "unit_geometric(entropy) <= whole",
         "exact/test_bernoulli.py",
@@ -70,7 +70,7 @@ FAULTS = (
     Fault(
         "exp-coin-series",
         "The series of exp(-x) is cut after x²/2.",
-        "exact/bernoulli.py:exp_coin",
+        "exp_coin",
         "odd = not odd",
         "odd = reach > 2 * denominator",
         "exact/test_bernoulli.py",
@@ -78,7 +78,7 @@ FAULTS = (
     Fault(
         "exp-coins-exponent",
         "Where many coins of probability exp(-x) are tossed, x is 30 % too small.",
-        "exact/bernoulli.py:exp_coins",
+        "exp_coins",
         "u -= decay(x)",
         "u -= decay(0.7 * x)",
         "exact/test_bernoulli.py",
@@ -86,7 +86,7 @@ FAULTS = (
     Fault(
         "unit-geometric-off-by-one",
         "The geometric part of noise is one too large.",
-        "exact/bernoulli.py:_finish",
+        "_finish",
         "v = _LONGEST - place",
         "v = _LONGEST - place + 1",
         "exact/test_bernoulli.py",
@@ -94,7 +94,7 @@ FAULTS = (
     Fault(
         "geometric-rate",
         "Geometric numbers fall off 10/7 as fast as they should.",
-        "exact/bernoulli.py:geometric",
+        "geometric",
         "s, t = rate.numerator, rate.denominator",
         "s, t = 10 * rate.numerator, 7 * rate.denominator",
         "exact/test_bernoulli.py",
@@ -102,7 +102,7 @@ FAULTS = (
     Fault(
         "undecided-coin",
         "A coin whose first word does not decide it always succeeds.",
-        "exact/bernoulli.py:point_below",
+        "point_below",
         "word = word << _WORD | entropy.word()",
         "return True",
         "exact/test_bernoulli.py exact/test_levels.py",
@@ -110,7 +110,7 @@ FAULTS = (
     Fault(
         "decay-series",
         "A term of the series of exp(-r) is half of what it should be.",
-        "exact/decay.py:_decay",
+        "_decay",
         "series *= r * 0.5",
         "series *= r * 0.25",
         "exact/test_enclosure.py",
@@ -118,7 +118,7 @@ FAULTS = (
     Fault(
         "exp-rounded-up",
         "The lower bound of an exponential is its upper bound.",
-        "exact/enclosure.py:exp_below",
+        "exp_below",
         "exp_bounds(x, digits)[0]",
         "exp_bounds(x, digits)[1]",
         "exact/test_enclosure.py",
@@ -126,7 +126,7 @@ FAULTS = (
     Fault(
         "flip-in-order",
         "Permute-and-flip looks at the candidates in the order of the list.",
-        "exact/flip.py:permute_and_flip",
+        "permute_and_flip",
         "entropy.below(len(waiting))",
         "0",
         "exact/test_flip.py",
@@ -134,7 +134,7 @@ FAULTS = (
     Fault(
         "flip-first-head",
         "Of several candidates whose coin comes up, the first of the list is taken.",
-        "exact/flip.py:flip_many",
+        "flip_many",
         "a + entropy.below(b - a)",
         "a",
         "exact/test_flip.py",
@@ -142,7 +142,7 @@ FAULTS = (
     Fault(
         "ball-positive",
         "Points of an L1 ball have no negative components.",
-        "exact/l1_ball.py:point_of_l1_ball",
+        "point_of_l1_ball",
         "-size if entropy.bits(1) else size",
         "size",
         "exact/test_l1_ball.py",
@@ -150,7 +150,7 @@ FAULTS = (
     Fault(
         "ball-first-components",
         "The components of a point that are not 0 are always the last ones.",
-        "exact/l1_ball.py:_subset",
+        "l1_ball._subset",
         "j if at in found else at",
         "j",
         "exact/test_l1_ball.py",
@@ -158,7 +158,7 @@ FAULTS = (
     Fault(
         "levels-not-refined",
         "A level is taken wherever the point lies in its cell, which is longer than its weight.",
-        "exact/levels.py:draw_level",
+        "draw_level",
         "if point_below(position, 0, weight, entropy):",
         "if weight:",
         "exact/test_levels.py",
@@ -166,7 +166,7 @@ FAULTS = (
     Fault(
         "levels-counts-ignored",
         "A level weighs as if it held one integer.",
-        "exact/levels.py:_cells",
+        "levels._cells",
         "weights *= sizes.astype(np.float64)",
         "weights *= sizes > 0",
         "exact/test_levels.py",
@@ -174,7 +174,7 @@ FAULTS = (
     Fault(
         "components-not-refined",
         "A component is taken wherever the point lies in its cell.",
-        "exact/components.py:Components.draw",
+        "Components.draw",
         "if point_below(position, 0, partial(self._bounds, i), entropy):",
         "if length:",
         "exact/test_components.py",
@@ -182,7 +182,7 @@ FAULTS = (
     Fault(
         "binomial-blocks",
         "A number of a far block is accepted as seldom as if near blocks were proposed as often.",
-        "exact/binomial.py:binomial_pow2",
+        "binomial_pow2",
         "top << block",
         "top",
         "exact/test_binomial.py",
@@ -190,7 +190,7 @@ FAULTS = (
     Fault(
         "below-with-a-bias",
         "A number beyond n counts as the largest below n.",
-        "exact/entropy.py:Entropy.below_many",
+        "Entropy.below_many",
         "drawn[drawn <= largest]",
         "np.minimum(drawn, largest)",
         "exact/test_entropy.py",
@@ -198,7 +198,7 @@ FAULTS = (
     Fault(
         "fork-replays",
         "A forked child keeps the words that its parent has fetched.",
-        "exact/entropy.py",
+        "exact.entropy",
         "os.register_at_fork(after_in_child=_buffer.drop)",
         "pass",
         "attacks/test_entropy.py",
@@ -206,7 +206,7 @@ FAULTS = (
     Fault(
         "entropy-copied",
         "Secret entropy can be pickled.",
-        "exact/entropy.py:SystemEntropy",
+        "SystemEntropy",
         "__reduce_ex__",
         "_reduce",
         "attacks/test_entropy.py",
@@ -214,7 +214,7 @@ FAULTS = (
     Fault(
         "seed-counts-as-secret",
         "A release with seeded noise says that it is private.",
-        "exact/entropy.py:SeededEntropy",
+        "SeededEntropy",
         "secret: ClassVar[bool] = False",
         "secret: ClassVar[bool] = True",
         "exact/test_entropy.py",
@@ -222,7 +222,7 @@ FAULTS = (
     Fault(
         "lattice-upper-clip",
         "A value above the range is not clamped.",
-        "exact/lattice.py:Lattice.quantise",
+        "Lattice.quantise",
         "np.clip(kept, self.lo, self.hi)",
         "np.maximum(kept, self.lo)",
         "exact/test_lattice.py",
@@ -230,7 +230,7 @@ FAULTS = (
     Fault(
         "lattice-null-as-zero",
         "A missing value is rounded to 0.",
-        "exact/lattice.py:Lattice.quantise",
+        "Lattice.quantise",
         "kept = x if present.all() else x[present]",
         "kept = np.where(present, x, 0.0)",
         "exact/test_lattice.py",
@@ -238,7 +238,7 @@ FAULTS = (
     Fault(
         "lattice-truncates",
         "A value is rounded towards zero, not to the nearest step.",
-        "exact/lattice.py:Lattice.quantise",
+        "Lattice.quantise",
         "        y += magic\n        y -= magic\n",
         "",
         "exact/test_lattice.py",
@@ -246,7 +246,7 @@ FAULTS = (
     Fault(
         "negative-zero",
         "A released zero keeps the sign that it was computed with.",
-        "exact/lattice.py:_number",
+        "lattice._number",
         "return value + 0.0",
         "return value",
         "exact/test_lattice.py",

@@ -11,7 +11,7 @@ FAULTS = (
     Fault(
         "count-without-noise",
         "The noise of a count is drawn, and the exact count is answered.",
-        "statistics/count.py:noisy_count",
+        "count.noisy_count",
         "Fraction(max(noisy, 0))",
         "Fraction(counted.count)",
         f"laws/test_registry.py {_AUDIT}",
@@ -19,7 +19,7 @@ FAULTS = (
     Fault(
         "tail-by-true-count",
         "The ranks at which a mean looks at its tail follow the unreleased number of records.",
-        "statistics/bounds.py:look_at_tail",
+        "look_at_tail",
         "round(ranks.outer * n0)",
         "round(ranks.outer * len(records.all()))",
         _SIZES,
@@ -27,7 +27,7 @@ FAULTS = (
     Fault(
         "centre-by-true-count",
         "The rate of a centre's subsample follows the unreleased number of records.",
-        "statistics/bounds.py:find_centre",
+        "find_centre",
         "subsample_level(n0)",
         "subsample_level(len(records.all()))",
         _SIZES,
@@ -35,7 +35,7 @@ FAULTS = (
     Fault(
         "counted-again-by-true-count",
         "Whether few records are counted a second time follows from their true number.",
-        "statistics/search.py:locate_data",
+        "locate_data",
         "if expected_records(split, n0) < LEAST_FOR_COUNTS:",
         "if expected_records(split, summary.count) < LEAST_FOR_COUNTS:",
         _SIZES,
@@ -43,7 +43,7 @@ FAULTS = (
     Fault(
         "again-by-true-count",
         "Whether radii are drawn again follows from the unreleased number of records outside.",
-        "statistics/search.py:count_again",
+        "count_again",
         "if outside.twice and outside.excess(0.05):",
         "if bounds.elsewhere:",
         _AUDIT,
@@ -51,7 +51,7 @@ FAULTS = (
     Fault(
         "sum-again-by-true-count",
         "Whether a sum's radius is drawn again follows from the unreleased number beyond it.",
-        "statistics/clipped_sum.py:_by_radius",
+        "_by_radius",
         "if looked.group:",
         "if elsewhere:",
         _AUDIT,
@@ -59,7 +59,7 @@ FAULTS = (
     Fault(
         "sum-never-again",
         "A group that was counted beyond a sum's radius is left out.",
-        "statistics/clipped_sum.py:_by_radius",
+        "_by_radius",
         "if looked.group:",
         "if False:",
         "statistics/test_far_groups.py",
@@ -67,7 +67,7 @@ FAULTS = (
     Fault(
         "home-by-true-count",
         "Whether bounds reach home follows from the unreleased number of records beyond it.",
-        "statistics/search.py:_to_home",
+        "_to_home",
         "if left.excess(0.05)",
         "if beyond",
         _AUDIT,
@@ -75,7 +75,7 @@ FAULTS = (
     Fault(
         "one-value-by-true-count",
         "Whether bounds reach home from one value follows from an unreleased number of records.",
-        "statistics/search.py:_beside_one_value",
+        "_beside_one_value",
         "if found <= noise.tail_bound(far_group.SURELY[True]):",
         "if not bounds.elsewhere:",
         _AUDIT,
@@ -83,7 +83,7 @@ FAULTS = (
     Fault(
         "home-never-reached",
         "Zeros beside ones are taken for records that nobody can find.",
-        "statistics/search.py:_to_home",
+        "_to_home",
         "if first.lo <= home <= first.hi:",
         "if first.lo <= home or first.lo > home:",
         "statistics/test_shares.py",
@@ -91,7 +91,7 @@ FAULTS = (
     Fault(
         "few-values-counted-once",
         "A range is looked for among values that may be nothing but noise.",
-        "statistics/found_range.py:_find_top",
+        "_find_top",
         "if number * float(split.scale) < _PLENTY:",
         "if number > 1e300:",
         "statistics/test_shares.py",
@@ -99,7 +99,7 @@ FAULTS = (
     Fault(
         "again-for-true-count",
         "How strongly radii are drawn again follows the unreleased number of records outside.",
-        "statistics/search.py:_draw_again",
+        "_draw_again",
         "far_group.radii_again(here, place.schedule, outside)",
         "far_group.radii_again(here, place.schedule, replace(outside, counted=first.elsewhere))",
         _SIZES,
@@ -107,7 +107,7 @@ FAULTS = (
     Fault(
         "group-by-true-count",
         "How few records may be a group that tells its radius follows their unreleased number.",
-        "statistics/search.py:_draw_again",
+        "_draw_again",
         "if far_group.few_of_them(here, outside):",
         "if first.elsewhere < 250:",
         _AUDIT,
@@ -115,7 +115,7 @@ FAULTS = (
     Fault(
         "group-told-too-clearly",
         "A record that misses a radius is said to cost half of what it does.",
-        "statistics/far_group.py:reach_group",
+        "reach_group",
         "+ prior.astype(np.int64), most, none)",
         "+ prior.astype(np.int64), most // 2, none)",
         _AUDIT,
@@ -123,7 +123,7 @@ FAULTS = (
     Fault(
         "group-with-little-noise",
         "A group's radius is drawn with 30 % less noise than is paid for.",
-        "statistics/far_group.py:reach_group",
+        "reach_group",
         "Exponential(score, *share.ranged)",
         "Exponential(score, share.ranged[0] * 10 / 7, share.ranged[1])",
         _AUDIT,
@@ -131,7 +131,7 @@ FAULTS = (
     Fault(
         "group-pays-for-all-steps",
         "A record deep within a radius costs it more than one that is not reached.",
-        "statistics/far_group.py:ramp",
+        "ramp",
         "range(1, min(most, len(further) - 1) + 1)",
         "range(1, len(further))",
         f"statistics/test_far_groups.py {_AUDIT}",
@@ -139,7 +139,7 @@ FAULTS = (
     Fault(
         "tail-vouches-for-far-radii",
         "Records just beyond the bounds, whose number is overestimated, lead a radius far away.",
-        "statistics/far_group.py:ramp",
+        "ramp",
         "range(1, min(most, len(further) - 1) + 1)",
         "range(1, min(half, len(further) - 1) + 1)",
         "statistics/test_far_groups.py",
@@ -147,7 +147,7 @@ FAULTS = (
     Fault(
         "prior-in-whole-units",
         "The prior of a draw is rounded to nothing where ε is large.",
-        "mechanisms/exponential.py:fine_enough",
+        "fine_enough",
         "return 1 << max(0, math.ceil(rate / _FINE_RATE) - 1).bit_length()",
         "return 1",
         "mechanisms/test_octaves.py",
@@ -155,7 +155,7 @@ FAULTS = (
     Fault(
         "again-uncounted",
         "Nobody looks whether the radii that were drawn again hold the group.",
-        "statistics/search.py:_draw_again",
+        "_draw_again",
         "        seen=known.seen,",
         "        seen=known.seen, counted=0,",
         "statistics/test_far_groups.py",
@@ -163,7 +163,7 @@ FAULTS = (
     Fault(
         "location-by-true-count",
         "The schedule of a location follows the unreleased number of records.",
-        "statistics/location.py:location",
+        "location.location",
         " n0, bounded=",
         " counts.count, bounded=",
         _SIZES,
@@ -171,7 +171,7 @@ FAULTS = (
     Fault(
         "location-outside-unheeded",
         "Records far outside of the bounds of a location are counted, and nothing follows.",
-        "statistics/location.py:_find_bounds",
+        "_find_bounds",
         "return (yield from count_again(here, place, here.count))",
         "return place",
         "statistics/test_location.py",
@@ -179,7 +179,7 @@ FAULTS = (
     Fault(
         "location-outside-free",
         "A count of the records outside of bounds has noise of less than it is charged for.",
-        "statistics/bounds.py:count_some",
+        "count_some",
         "draw_count(here.split, records, share, label)",
         "draw_count(here.split, 2 * records, share, label)",
         "audit/test_locations.py",
@@ -187,7 +187,7 @@ FAULTS = (
     Fault(
         "sizes-by-true-count",
         "The mean sizes of components divide by the unreleased number of rows.",
-        "statistics/vector_rounds.py:VectorRounds.find_scales",
+        "find_scales",
         "schedule.rows",
         "max(summary.count, 1)",
         _SIZES,
@@ -195,7 +195,7 @@ FAULTS = (
     Fault(
         "step-by-true-count",
         "A step of a centre divides by the unreleased number of rows.",
-        "statistics/vector_rounds.py:VectorRounds._stepped",
+        "VectorRounds._stepped",
         "schedule.rows",
         "max(summary.count, 1)",
         _SIZES,
@@ -203,7 +203,7 @@ FAULTS = (
     Fault(
         "threshold-target-by-true-count",
         "The rank of a subset mean's thresholds follows the true n (Dick et al., Algorithm 3).",
-        "papers/dick2023.py:_draw_threshold",
+        "_draw_threshold",
         "(plan.target, plan.cap)",
         "(plan.target + tails.count // 1000, plan.cap)",
         _SIZES,
@@ -212,7 +212,7 @@ FAULTS = (
     Fault(
         "sum-of-an-asymmetric-range",
         "A sum's noise follows the upper bound, where the lower one is farther from zero.",
-        "statistics/clipped_sum.py:_within",
+        "clipped_sum._within",
         "reach = max(abs(lo), abs(hi))",
         "reach = abs(hi)",
         _AUDIT,
@@ -220,7 +220,7 @@ FAULTS = (
     Fault(
         "mean-half-width",
         "The deviations from a rough mean have noise for half the width of the bounds.",
-        "statistics/mean.py:_deviations",
+        "_deviations",
         "sensitivity=reach",
         "sensitivity=max((hi - lo) // 2, 1)",
         _AUDIT,
@@ -228,7 +228,7 @@ FAULTS = (
     Fault(
         "subset-shares",
         "A subset mean spends a third of its ε more than it has.",
-        "papers/dick2023.py:subset_mean_steps",
+        "subset_mean_steps",
         "rest = split.rest().pure",
         "rest = split.rest().pure * Fraction(3, 2)",
         "laws/test_registry.py",
@@ -236,7 +236,7 @@ FAULTS = (
     Fault(
         "subset-unsorted",
         "Thresholds that were drawn in the wrong order end a run with an error.",
-        "papers/dick2023.py:_draw_bounds",
+        "_draw_bounds",
         "return min(lo, hi), max(lo, hi)",
         "return lo, hi",
         "laws/test_registry.py audit/test_estimators.py",
@@ -244,7 +244,7 @@ FAULTS = (
     Fault(
         "path-beyond-the-whole",
         "A node of a tree of quantiles leaves the whole share to those below it.",
-        "mechanisms/quantile_tree.py:nodes_of",
+        "nodes_of",
         "rest.part(1 - branch.share)",
         "rest",
         "mechanisms/test_quantile_tree.py",
@@ -252,7 +252,7 @@ FAULTS = (
     Fault(
         "cells-that-overlap",
         "All records below an edge around several quantiles are counted in one cell.",
-        "statistics/quantiles.py:_between",
+        "quantiles._between",
         "tuple(b - a for a, b in pairwise(upto))",
         "tuple(b for _, b in pairwise(upto))",
         "audit/test_estimators.py statistics/test_quantile_cells.py",
@@ -260,7 +260,7 @@ FAULTS = (
     Fault(
         "edges-by-the-true-count",
         "Edges around several quantiles are placed by the true number of records.",
-        "statistics/quantiles.py:_count_cells",
+        "quantiles._count_cells",
         "quantile_cells.places_of(drawn.points, qs, drawn.count)",
         "quantile_cells.places_of(drawn.points, qs, drawn.windows.count)",
         "statistics/test_quantile_cells.py",
@@ -268,7 +268,7 @@ FAULTS = (
     Fault(
         "ranks-with-less-noise",
         "The rank of an edge is tested as if its noise were 30 % smaller.",
-        "statistics/quantile_cells.py:RankNoise.exceeds",
+        "exceeds",
         "return noise_sums.sum_tail(self.noise, self._parts, rank) > alpha",
         "return noise_sums.sum_tail(self.noise, self._parts, rank / 0.7) > alpha",
         "statistics/test_quantile_cells.py",
@@ -276,7 +276,7 @@ FAULTS = (
     Fault(
         "combined-ranks-with-less-noise",
         "The rank of an edge that two counts tell is tested as if their noise were 30 % smaller.",
-        "statistics/quantile_ranks.py:_sure_above",
+        "_sure_above",
         "each.tail(math.ceil(t * deviation / step) - drawn)",
         "each.tail(math.ceil(t * deviation / step / 0.7) - drawn)",
         "statistics/test_quantile_ranks.py",
@@ -284,7 +284,7 @@ FAULTS = (
     Fault(
         "first-counts-unpaid",
         "Counts of the records between several quantiles are drawn beyond the budget.",
-        "statistics/quantiles.py:_count_cells",
+        "quantiles._count_cells",
         "split.spend(add_noise(between, part, sensitivity=1))",
         "add_noise(between, part, sensitivity=1)",
         "audit/test_estimators.py statistics/test_quantile_cells.py",
@@ -292,7 +292,7 @@ FAULTS = (
     Fault(
         "first-counts-from-the-data",
         "Edges around several quantiles are centred by the true numbers of records between them.",
-        "statistics/quantiles.py:_count_cells",
+        "quantiles._count_cells",
         "first = PlaceCounts(ranks, mechanism.noise[0], which)",
         "first = PlaceCounts(between, mechanism.noise[0], which)",
         "statistics/test_quantile_cells.py",
@@ -300,7 +300,7 @@ FAULTS = (
     Fault(
         "ends-beyond-the-whole",
         "Each end of a quantile's interval has the share of both.",
-        "statistics/quantile.py",
+        "quantile.END_SHARE",
         "END_SHARE = drawn_interval.INTERVAL_SHARE / 2",
         "END_SHARE = drawn_interval.INTERVAL_SHARE",
         "statistics/test_quantile.py",
@@ -308,7 +308,7 @@ FAULTS = (
     Fault(
         "trimmed-ends-rounded-down",
         "What k changes of a trimmed mean reach is rounded down, not up.",
-        "statistics/trimmed.py:_ceiling",
+        "_ceiling",
         "low = low + (count - 1)",
         "low = low + 0",
         "statistics/test_trimmed_levels.py",
@@ -316,7 +316,7 @@ FAULTS = (
     Fault(
         "trimmed-radii-alike",
         "Radii of a trimmed mean that are far too small are as likely as any that miss.",
-        "statistics/trimmed.py:_tilted",
+        "_tilted",
         "return tilt, aim",
         "return Fraction(0), aim",
         "statistics/test_trimmed.py",
@@ -324,7 +324,7 @@ FAULTS = (
     Fault(
         "trimmed-cut-stands-still",
         "The lengths of a trimmed mean forget that its cuts move with the number of records.",
-        "statistics/trimmed.py:_highest",
+        "_highest",
         "cuts.trimmed(size) - m for size in sizes",
         "0 * size for size in sizes",
         "statistics/test_trimmed_levels.py",
@@ -333,7 +333,7 @@ FAULTS = (
         "own-radii-constant",
         "The radii of a mean are those of the data at hand, whatever the level (Asi and Duchi's"
         " R_i without its index).",
-        "statistics/vector_statistic.py:MeanOfRange.sensitivities",
+        "MeanOfRange.sensitivities",
         "len(rows) - np.arange(levels)",
         "len(rows) + 0 * np.arange(levels)",
         "statistics/test_vector_statistic.py",
@@ -341,7 +341,7 @@ FAULTS = (
     Fault(
         "own-radii-without-slack",
         "Radii of floats are not widened by what floats may be wrong by.",
-        "statistics/vector_statistic.py:measured",
+        "vector_statistic.measured",
         "+ slack for each",
         "for each",
         "statistics/test_vector_statistic.py",
@@ -349,7 +349,7 @@ FAULTS = (
     Fault(
         "scores-not-clipped",
         "A location's scores are those of records beyond the clipping bounds.",
-        "statistics/score_lengths.py:PointMasses.of",
+        "PointMasses.of",
         "np.clip(places, lo, hi)",
         "np.maximum(places, lo)",
         "statistics/test_score_lengths.py",
@@ -357,7 +357,7 @@ FAULTS = (
     Fault(
         "lengths-not-smoothed",
         "A candidate's length is its own: on a coarse step none has 0, and all the same one.",
-        "statistics/inverse_sensitivity.py:Candidates.between",
+        "Candidates.between",
         "(coarse - 1, coarse)",
         "(coarse, coarse)",
         "statistics/test_coarse_steps.py",
@@ -365,7 +365,7 @@ FAULTS = (
     Fault(
         "exchanged-rows-one-norm",
         "A sum of exchanged rows has noise for a distance of one norm; two may be 2 apart.",
-        "statistics/vector_rounds.py:last_sum",
+        "last_sum",
         "bound=2 * BOUND",
         "bound=BOUND",
         "papers/test_huang2021.py",
@@ -373,7 +373,7 @@ FAULTS = (
     Fault(
         "medians-of-one-coordinate",
         "The noise of the medians of all coordinates is that of one coordinate.",
-        "papers/huang2021.py:_bound",
+        "huang2021._bound",
         "return 1, root",
         "return 1, 1",
         "audit/test_vectors.py statistics/test_mean_vector_kinds.py",
@@ -382,7 +382,7 @@ FAULTS = (
     Fault(
         "laplace-tail-narrow",
         "The bound of Laplace noise, and so every interval with it, is 30 % too narrow.",
-        "mechanisms/additive.py:LaplaceNoise.tail_bound",
+        "LaplaceNoise.tail_bound",
         "return max(0.0,",
         "return 0.7 * max(0.0,",
         "mechanisms/test_additive.py",
@@ -390,7 +390,7 @@ FAULTS = (
     Fault(
         "gaussian-tail-narrow",
         "The bound of Gaussian noise is 30 % too narrow.",
-        "mechanisms/additive.py:GaussianNoise.tail_bound",
+        "GaussianNoise.tail_bound",
         "return 1.0 + math.sqrt(2 *",
         "return 1.0 + math.sqrt(",
         "mechanisms/test_additive.py",
@@ -398,7 +398,7 @@ FAULTS = (
     Fault(
         "count-interval-narrow",
         "The interval of a count is 30 % too narrow.",
-        "statistics/count.py:CountErrorModel.interval",
+        "CountErrorModel.interval",
         "self.noise.tail_bound(1 - level)",
         "0.7 * self.noise.tail_bound(1 - level)",
         "statistics/test_coverage.py",
@@ -406,7 +406,7 @@ FAULTS = (
     Fault(
         "population-squares",
         "The squares of a mean have 30 % less noise than a row's largest one needs.",
-        "statistics/population.py:draw_squares",
+        "population.draw_squares",
         "sensitivity=max(width**2, 1)",
         "sensitivity=max(7 * width**2 // 10, 1)",
         _AUDIT,
@@ -414,7 +414,7 @@ FAULTS = (
     Fault(
         "population-ranks",
         "The ends of a quantile's interval for a population are those for the data.",
-        "statistics/quantile.py:RankPlan.for_sample",
+        "for_sample",
         "shift=max(shift, self.shift)",
         "shift=self.shift",
         "statistics/test_population.py",
@@ -422,7 +422,7 @@ FAULTS = (
     Fault(
         "population-margins",
         "Ranks of samples at several quantiles hold one by one, and not all at once.",
-        "statistics/population.py:sample_margins",
+        "sample_margins",
         "chance / (2 * len(qs))",
         "chance / 2",
         "statistics/test_population_quantiles.py",
@@ -430,7 +430,7 @@ FAULTS = (
     Fault(
         "population-several-ranks",
         "Ends for several quantiles of a population are 70 % nearer than samples are off.",
-        "statistics/quantiles.py:QuantilesErrorModel.population_intervals",
+        "QuantilesErrorModel.population_intervals",
         "(Fraction(low / least), Fraction(high / least))",
         "(Fraction(0.3 * low / least), Fraction(0.3 * high / least))",
         "statistics/test_population_quantiles.py",
@@ -438,7 +438,7 @@ FAULTS = (
     Fault(
         "population-sampling",
         "The sampling error of a mean is 30 % too small.",
-        "statistics/population.py:sampled",
+        "population.sampled",
         "np.sqrt(nodes / count)",
         "0.7 * np.sqrt(nodes / count)",
         "statistics/test_population.py",
@@ -446,7 +446,7 @@ FAULTS = (
     Fault(
         "sandwich-squares",
         "The squares of gradients have 30 % less noise than a row's largest ones need.",
-        "statistics/sandwich.py:draw_squares",
+        "sandwich.draw_squares",
         "sensitivity=asked.most",
         "sensitivity=7 * asked.most // 10",
         "audit/test_refined_fit.py statistics/test_sandwich.py",
@@ -454,7 +454,7 @@ FAULTS = (
     Fault(
         "columns-left-out-products",
         "Products of the columns that are kept are those of the first ones.",
-        "statistics/products.py:Products.turned",
+        "Products.turned",
         "turn @ self.matrix @ turn.T",
         "self.matrix[: len(turn), : len(turn)]",
         "statistics/test_refined_fit.py",
@@ -462,7 +462,7 @@ FAULTS = (
     Fault(
         "ratio-radius-of-the-old-centre",
         "Deviations from a centre that moved far are clipped at the radius about the first one.",
-        "statistics/person_mean.py:_far",
+        "person_mean._far",
         "return _FAR * typical * abs(moved) > reach",
         "return False",
         "statistics/test_ratio.py",
@@ -470,7 +470,7 @@ FAULTS = (
     Fault(
         "sizes-that-few-have-unseen",
         "Records of far larger sizes than the drawn one are counted, and nothing follows.",
-        "statistics/person_radii.py:clipped_size",
+        "clipped_size",
         "if not outside.excess(0.05) or outside.counted is None:",
         "if True:",
         "statistics/test_ratio.py",
@@ -478,7 +478,7 @@ FAULTS = (
     Fault(
         "sandwich-sampling",
         "The sampling error of a regression's coefficients is 30 % too small.",
-        "statistics/sandwich.py:SandwichSums.part",
+        "SandwichSums.part",
         "np.sqrt(squares * enlarged) * unit",
         "0.7 * np.sqrt(squares * enlarged) * unit",
         "statistics/test_sandwich.py",
@@ -486,7 +486,7 @@ FAULTS = (
     Fault(
         "sandwich-index",
         "Any number of gradients beyond the radius leaves the usual index.",
-        "statistics/clipped_gradients.py:Gradient.index",
+        "Gradient.index",
         ">= _LIKELY",
         ">= 0",
         "statistics/test_clipped_gradients.py",
@@ -494,7 +494,7 @@ FAULTS = (
     Fault(
         "far-gradients",
         "Any number of gradients beyond the radius is bounded by a tail.",
-        "statistics/clipped_gradients.py:Gradient.index",
+        "Gradient.index",
         "return 1.0",
         "return LEAST_INDEX",
         "statistics/test_clipped_gradients.py",
@@ -502,7 +502,7 @@ FAULTS = (
     Fault(
         "heap-of-rows",
         "A heap of rows far from all others counts as a tail.",
-        "statistics/refined_covariance.py:Refined.clustered",
+        "clustered",
         "furthest - slack > few",
         "furthest - slack > 1000 * few",
         "statistics/test_refined_covariance.py",
@@ -510,7 +510,7 @@ FAULTS = (
     Fault(
         "sandwich-noise",
         "The noise in intervals for a regression's population is 30 % too small.",
-        "statistics/refined_fit.py:RegressionErrorModel._reach",
+        "_reach",
         "sandwich.noise_parts(float(found.deviations[place]), norm, balls)",
         "sandwich.noise_parts(0.7 * float(found.deviations[place]), norm, balls)",
         "statistics/test_sandwich.py",
@@ -518,7 +518,7 @@ FAULTS = (
     Fault(
         "error-law-noise",
         "The noise that is added to other errors is 30 % too small.",
-        "statistics/error_law.py:NoisePart.above",
+        "NoisePart.above",
         "np.abs(t) / self.factor",
         "np.abs(t) / (0.7 * self.factor)",
         "statistics/test_error_law.py",
@@ -526,7 +526,7 @@ FAULTS = (
     Fault(
         "difference-one-side",
         "A difference has the errors of the first answer alone on its lower side.",
-        "statistics/error_law.py:ErrorLaw.minus",
+        "minus",
         "self.below.plus(other.above)",
         "self.below",
         "statistics/test_error_law.py test_difference.py",
@@ -534,7 +534,7 @@ FAULTS = (
     Fault(
         "mean-interval-narrow",
         "The interval of a mean is 30 % too narrow.",
-        "statistics/mean.py:MeanErrorModel.interval",
+        "MeanErrorModel.interval",
         "below, above = self.reaches(1 - level, tail)",
         "below, above = (0.7 * each for each in self.reaches(1 - level, tail))",
         "statistics/test_coverage.py",
@@ -542,7 +542,7 @@ FAULTS = (
     Fault(
         "tail-index-typical",
         "The default interval assumes what the tail looks like, and not less its uncertainty.",
-        "statistics/tail_index.py:RadiusLaw.least_index",
+        "RadiusLaw.least_index",
         "found = [_least(self, each, alpha)",
         "found = [_least(self, each, 0.5)",
         "statistics/test_tail_index.py",
@@ -550,7 +550,7 @@ FAULTS = (
     Fault(
         "tail-index-usual",
         "The default interval assumes an index of 3, whatever was seen of the tail.",
-        "statistics/outside.py:Clipped.tail_index",
+        "Clipped.tail_index",
         "return assumed_index(least,",
         "return assumed_index(None,",
         "statistics/test_tail_index.py",
@@ -558,7 +558,7 @@ FAULTS = (
     Fault(
         "tail-index-power",
         "A mean square counts what a tail adds to it as a mean does.",
-        "statistics/tail_index.py:PowerEvidence.fits",
+        "PowerEvidence.fits",
         "self.order * share * inside",
         "share * inside",
         "statistics/test_tail_index.py",
@@ -566,7 +566,7 @@ FAULTS = (
     Fault(
         "tail-status-ok",
         "A tail is no reason for a warning, however heavy it may be.",
-        "statistics/outside.py:tail_status",
+        "outside.tail_status",
         "if least >= surely_enough(order):",
         "if least > 0:",
         "statistics/test_tail_index.py",
@@ -574,7 +574,7 @@ FAULTS = (
     Fault(
         "quantile-ends-narrow",
         "The ends of a quantile's interval aim at 30 % fewer ranks beyond it.",
-        "statistics/quantile.py:_shift",
+        "_shift",
         "math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)",
         "math.ceil(0.7 * (ends + math.log(1 / (0.45 * alpha))) * rank)",
         "statistics/test_quantile.py statistics/test_coverage.py",
@@ -582,7 +582,7 @@ FAULTS = (
     Fault(
         "variance-of-noise",
         "The variance of Laplace noise is stated as half of what it is.",
-        "mechanisms/additive.py:LaplaceNoise.variance",
+        "LaplaceNoise.variance",
         "2 * math.exp(-rate)",
         "math.exp(-rate)",
         "mechanisms/test_additive.py",
@@ -591,7 +591,7 @@ FAULTS = (
     Fault(
         "pooled-by-true-count",
         "Which bounds a group has follows from the unreleased number of its records.",
-        "statistics/pooled.py:mean_in_pool",
+        "mean_in_pool",
         "expected = expected_records(split, n0)",
         "expected = expected_records(split, cells.count)",
         _POOLED,
@@ -599,7 +599,7 @@ FAULTS = (
     Fault(
         "pooled-ends",
         "An end of bounds of all groups is drawn as if a record had half of its excess.",
-        "statistics/pooled.py:_draw_end",
+        "_draw_end",
         "(most >> shift) + 1",
         "(most >> shift) // 2 + 1",
         _POOLED,
@@ -607,7 +607,7 @@ FAULTS = (
     Fault(
         "pooled-beyond-unheeded",
         "Records of a group beyond the bounds of all groups are counted, and nothing follows.",
-        "statistics/pooled.py:_too_many",
+        "pooled._too_many",
         "> usual",
         "> math.inf",
         "test_pooled_groups.py",
@@ -615,7 +615,7 @@ FAULTS = (
     Fault(
         "pooled-beyond-twice",
         "A record of a group is beyond the bounds and in a cell.",
-        "statistics/pooled.py:_is_unlike",
+        "_is_unlike",
         "first - cells.below(lo)",
         "first",
         _POOLED,
@@ -623,7 +623,7 @@ FAULTS = (
     Fault(
         "pooled-clipping",
         "The interval of a mean between bounds of all groups leaves out most of what is clipped.",
-        "statistics/pooled_law.py:_excess",
+        "pooled_law._excess",
         "TIMES * records * share",
         "0.01 * TIMES * records * share",
         "statistics/test_pooled.py",
@@ -631,7 +631,7 @@ FAULTS = (
     Fault(
         "shrunk-without-noise",
         "The noise of a mean that is shrunk is taken for half of what it is.",
-        "statistics/pooled_law.py:PooledErrorModel.deviation",
+        "PooledErrorModel.deviation",
         "noise / max(records, 1.0)",
         "0.5 * noise / max(records, 1.0)",
         "statistics/test_pooled.py",
@@ -639,7 +639,7 @@ FAULTS = (
     Fault(
         "noise-of-groups-of-persons",
         "The noise of the rows of groups of persons is 30 % too small.",
-        "statistics/pooled_persons.py:mean_in_person_pool",
+        "mean_in_person_pool",
         "sensitivity=pool.rows",
         "sensitivity=round(0.7 * pool.rows)",
         "audit/test_pooled_persons.py",
@@ -647,7 +647,7 @@ FAULTS = (
     Fault(
         "limits-of-persons-by-true-count",
         "How many persons may be beyond a limit follows from their unreleased number.",
-        "statistics/pooled_persons.py:find_person_pool",
+        "find_person_pool",
         "persons_beyond(split, n0,",
         "persons_beyond(split, sizes.count,",
         "audit/test_pooled_persons.py",
@@ -655,7 +655,7 @@ FAULTS = (
     Fault(
         "noise-of-sums-of-persons",
         "The noise of sums of groups of persons is 30 % too small.",
-        "statistics/pooled_sums.py:sum_in_pool",
+        "sum_in_pool",
         "sensitivity=pool.most",
         "sensitivity=round(0.7 * pool.most)",
         "statistics/test_pooled_sums.py",
@@ -663,7 +663,7 @@ FAULTS = (
     Fault(
         "sums-of-persons-beyond",
         "What persons have beyond the limit is taken to change by less than one person may have.",
-        "statistics/pooled_sums.py:find_sums",
+        "find_sums",
         "away, furthest - most",
         "away, (furthest - most) // 2",
         "audit/test_pooled_sums.py",
@@ -671,7 +671,7 @@ FAULTS = (
     Fault(
         "sums-of-persons-kept",
         "What persons have within the limit is added up without a limit.",
-        "statistics/pooled_sums.py:find_sums",
+        "find_sums",
         "_KEPT, cells.clipped_sum(0, most), most",
         "_KEPT, cells.clipped_sum(0, grid.radii[-1]), most",
         "audit/test_pooled_sums.py",
@@ -679,7 +679,7 @@ FAULTS = (
     Fault(
         "furthest-norm-by-true-count",
         "Where the furthest norm is sought follows from the unreleased number of persons.",
-        "statistics/norms.py:Norms.furthest",
+        "furthest",
         "radii.index(least) + _BETWEEN",
         "radii.index(least) + min(_BETWEEN, self.cells.count)",
         "audit/test_pooled_sums.py",
@@ -687,7 +687,7 @@ FAULTS = (
     Fault(
         "sums-of-persons-lost",
         "The interval of a sum of a group leaves out most of what the limit takes off.",
-        "statistics/pooled_sums.py:GroupSumErrorModel._ends",
+        "GroupSumErrorModel._ends",
         "off = pooled_law.TIMES * share",
         "off = 0.01 * pooled_law.TIMES * share",
         "statistics/test_pooled_sums.py",
@@ -695,7 +695,7 @@ FAULTS = (
     Fault(
         "sums-of-persons-beside-zero",
         "A weighted sum of a person is no nearer to zero than the range of values.",
-        "statistics/pooled_sums.py:find_sums",
+        "find_sums",
         "lo=min(on.lo, 0.0), hi=max(on.hi, 0.0)",
         "lo=on.lo, hi=on.hi",
         "audit/test_pooled_sums.py",

@@ -2,7 +2,6 @@
 
 from tests.mutants.fault import Fault
 
-_NOISE = "mechanisms/additive.py:add_noise_to_sums"
 _MARGINS = "tables/test_margins.py"
 _CROSSTAB = "tables/test_crosstab.py"
 _DISTINCT = "tables/test_distinct.py"
@@ -11,7 +10,7 @@ FAULTS = (
     Fault(
         "crosstab-noise",
         "The noise of cells and margins is 30 % too small.",
-        _NOISE,
+        "add_noise_to_sums",
         "epsilon=share.pure)",
         "epsilon=share.pure * Fraction(10, 7))",
         f"{_MARGINS} {_CROSSTAB}",
@@ -19,7 +18,7 @@ FAULTS = (
     Fault(
         "crosstab-cells-of-a-person",
         "In pure ε a person pays for one cell, whatever the number of theirs.",
-        _NOISE,
+        "add_noise_to_sums",
         "l1=records * size",
         "l1=size",
         f"{_MARGINS} {_CROSSTAB}",
@@ -27,7 +26,7 @@ FAULTS = (
     Fault(
         "crosstab-sums-of-a-person",
         "In ρ the cells of a person count as if no two were in one sum.",
-        _NOISE,
+        "add_noise_to_sums",
         "min(records, widest) * records",
         "records",
         f"{_MARGINS} {_CROSSTAB}",
@@ -35,7 +34,7 @@ FAULTS = (
     Fault(
         "crosstab-size-of-a-record",
         "A clipped value counts as if it were at most 1 step.",
-        "tables/crosstab.py:CellDraws.summed",
+        "CellDraws.summed",
         "measured = yield from self._measured(cells, rest, size)",
         "measured = yield from self._measured(cells, rest, 1)",
         _CROSSTAB,
@@ -43,7 +42,7 @@ FAULTS = (
     Fault(
         "crosstab-true-total",
         "What is said of the tail follows from the true sum of the cells.",
-        "tables/crosstab.py:CellDraws.summed",
+        "CellDraws.summed",
         "received = (sum(measured[0].values),)",
         "received = (sum(cells),)",
         _CROSSTAB,
@@ -51,7 +50,7 @@ FAULTS = (
     Fault(
         "crosstab-records-in-bounds",
         "The bounds of sums are drawn as if a person had one record.",
-        "tables/crosstab.py:CellDraws.summed",
+        "CellDraws.summed",
         "query.begin(event.per_record(self.records))",
         "query.begin(event)",
         _CROSSTAB,
@@ -59,7 +58,7 @@ FAULTS = (
     Fault(
         "crosstab-narrow-intervals",
         "Intervals of adjusted sums are 30 % too narrow.",
-        "tables/margins.py:_bound",
+        "margins._bound",
         "return high + blur",
         "return 0.7 * (high + blur)",
         _MARGINS,
@@ -67,7 +66,7 @@ FAULTS = (
     Fault(
         "crosstab-weights",
         "The law of an adjusted sum forgets the noise of the measured margins.",
-        "tables/margins.py:LeastSquares.law",
+        "law",
         "*zip(self._noises, of_margins, strict=True)",
         "*zip((), (), strict=True)",
         _MARGINS,
@@ -75,7 +74,7 @@ FAULTS = (
     Fault(
         "distinct-labels-of-a-person",
         "A person with many labels pays for one.",
-        "tables/distinct.py:bounded_labels",
+        "bounded_labels",
         "return unit, unit.rows * unit.groups",
         "return unit, 1 * 1",
         _DISTINCT,

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import modicum
 from tests.mutants import FAULTS
-from tests.mutants.fault import DoesNotApplyError, Fault
+from tests.mutants.fault import PACKAGE, DoesNotApplyError, Fault
 
-PACKAGE = Path(modicum.__file__).parent
 TESTS = Path(__file__).parents[1]
 
 
@@ -47,6 +45,23 @@ def test_every_fault_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("old", ["not there", "size"])
 def test_a_text_that_is_not_there_once_is_refused(old: str) -> None:
-    fault = Fault("name", "wrong", "exact/flip.py:flip_many", old, "new", "exact/test_flip.py")
+    fault = Fault("name", "wrong", "flip_many", old, "new", "exact/test_flip.py")
     with pytest.raises(DoesNotApplyError, match="occurs"):
         fault.planted((PACKAGE / fault.file).read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("flip_none", "0 places are named flip_none"),
+        (
+            "sample",
+            r"places are named sample: .*additive\.LaplaceNoise\.sample",
+        ),
+        ("exact/flip.py:flip_many", "0 places"),
+    ],
+)
+def test_a_place_is_one_definition_and_no_path(place: str, said: str) -> None:
+    fault = Fault("name", "wrong", place, "old", "new", "exact/test_flip.py")
+    with pytest.raises(DoesNotApplyError, match=said):
+        fault.planted("")
