@@ -18,6 +18,7 @@ from modicum.privacy import turn as one_at_a_time
 from modicum.privacy.turn import Turn
 
 WITHIN = "cannot be used from within its own question"
+WRAPS = pl.__version__ < "2"  # older ones make an error of their own of what a function raises
 
 
 def test_a_thread_that_has_the_turn_is_refused_and_another_one_waits() -> None:
@@ -234,7 +235,7 @@ def test_whatever_a_function_of_a_lazy_table_raises_is_one_error(raised, why) ->
     query = "SELECT failing(i::DOUBLE) AS x, 'a' AS g FROM range(100) t(i)"
     table = pl.LazyFrame({"x": np.arange(100.0), "g": ["a", "b"] * 50})
     for lazy, said in (
-        (table.map_batches(function), f"^the polars data could not be read({why})?$"),
+        (table.map_batches(function), f"^the polars data could not be read{'' if WRAPS else why}$"),
         (connection.sql(query), "^the duckdb data could not be read$"),
     ):
         curator = mo.Curator(lazy, budget=mo.pure(5))
@@ -261,7 +262,7 @@ def test_who_ends_the_program_within_a_question_leaves_the_ledger_free(kind, tmp
     mo.Ledger.create(url).open_account("p", mo.pure(5))
     table = pl.LazyFrame({"x": np.arange(100.0)}).map_batches(function)
     curator = mo.Curator(table, ledger=url, account="p")
-    with pytest.raises((kind, mo.SourceError)):  # Polars makes an error of its own of it, or not
+    with pytest.raises(mo.SourceError if WRAPS else kind):
         curator.mean("x", within=(0, 100), epsilon=1)
     curator.count(epsilon=1)
     mo.Curator([1.0], ledger=url, account="p").count(epsilon=1)

@@ -25,7 +25,7 @@ from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.release import Release
 from modicum.runtime.query import Query
-from modicum.sources import base, viewed
+from modicum.sources import base
 from modicum.sources.types import label_kind
 from modicum.statistics.contents import CHAPTERS, find_statistic
 from modicum.statistics.spec import Declaration, Row
@@ -275,6 +275,8 @@ def keys_as_declared(
     arguments: argparse.Namespace, source: base.Source, unit: Unit, keys: Sequence[Sequence[str]]
 ) -> list[list[Hashable]]:
     """Read the keys of each column of --by as the column's declared type has them."""
+    from modicum.sources import viewed
+
     views = options.chosen_views(arguments)
     seen = reduce(lambda table, view: viewed.view_of(table, view, unit), views, source)
     for by in arguments.by:

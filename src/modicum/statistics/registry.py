@@ -1,6 +1,6 @@
 """All statistics and every way to answer them.
 
-The audit, the command line, the tests and stored releases read it. A statistic is a chapter with
+The tests and those who audit a mechanism read it. A statistic is a chapter with
 rows of its own, a page in docs/research/proofs and a changelog fragment; a missing part fails a
 test.
 """
