@@ -13,10 +13,10 @@ from benchmarks.local_peers import known_variance, shifted_clipped_mean, unknown
 from benchmarks.targets import Target, table
 from modicum import local as protocols
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.frequency import Oracle, TreeRound, oracle
-from modicum.local.mean import best_window
-from modicum.local.mean_vector import GaussianRound
-from modicum.local.tree import Tree
+from modicum.protocols.local.frequency import Oracle, TreeRound, oracle
+from modicum.protocols.local.mean import best_window
+from modicum.protocols.local.mean_vector import GaussianRound
+from modicum.protocols.local.tree import Tree
 
 Array = NDArray[np.float64]
 N = 100_000

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from modicum.local.mean_vector import hadamard
+from modicum.protocols.local.mean_vector import hadamard
 
 Array = NDArray[np.float64]
 ROUNDS = 10  # of a bisection

@@ -24,9 +24,14 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.statistics.inverse_sensitivity import Candidates, LengthPlan, cell_edges
-from modicum.statistics.monotone_statistic import Score, expectile_score, huber_score, power_score
-from modicum.statistics.score_lengths import ClippedCells, level_ends_of
+from modicum.statistics.robust.inverse_sensitivity import Candidates, LengthPlan, cell_edges
+from modicum.statistics.robust.monotone_statistic import (
+    Score,
+    expectile_score,
+    huber_score,
+    power_score,
+)
+from modicum.statistics.robust.score_lengths import ClippedCells, level_ends_of
 from modicum.summaries.cells import Cells
 
 Floats = NDArray[np.float64]
@@ -131,7 +136,7 @@ def measure(data: DataSet, which: int, effort: Effort) -> tuple[str, Cell]:
             method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
             reader: CachedReader = reader,
             k: int = k,
-        ) -> list[modicum.release.ScalarEstimate]:
+        ) -> list[modicum.releases.release.ScalarEstimate]:
             question = query.monotone_statistic(
                 statistic=statistic, within=(-1e9, 1e9), epsilon=1, level=level, method=method
             )

@@ -14,11 +14,12 @@ from modicum import query
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive
-from modicum.papers.kulesza2023 import transformed, transformed_value
 from modicum.privacy.unit import Unit
+from modicum.research.papers.kulesza2023 import transformed
 from modicum.runtime.run import run
 from modicum.sources.opening import open_source
 from modicum.sources.reader import read
+from modicum.statistics.ranges.bounded_mean import transformed_value
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 

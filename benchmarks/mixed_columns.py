@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 import modicum
 from benchmarks.targets import Target, table
-from modicum.array_release import ArrayRelease
 from modicum.exact.entropy import SeededEntropy
+from modicum.releases.array_release import ArrayRelease
 
 WITHIN = (-1e6, 1e6)
 COSTS = ({"epsilon": 1}, {"rho": "0.05"})

@@ -13,8 +13,8 @@ from benchmarks.methods import CachedReader
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target
 from modicum import Query
-from modicum.release import Release
-from modicum.status import USABLE, judged
+from modicum.releases.release import Release
+from modicum.releases.status import USABLE, judged
 
 FAR = 10  # half-widths
 _DRAWS = 400

@@ -17,8 +17,8 @@ from benchmarks.targets import Target, table
 from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
+from modicum.releases.status import USABLE
 from modicum.runtime.run import run
-from modicum.status import USABLE
 
 Array = NDArray[np.float64]
 LEVEL = 0.95

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import modicum
 from benchmarks.targets import Target, table
 from modicum.exact.entropy import SeededEntropy
-from modicum.status import USABLE
+from modicum.releases.status import USABLE
 
 Array = NDArray[np.float64]
 Sample = tuple[Array, Array, Array]

@@ -15,7 +15,7 @@ from benchmarks.targets import Target, table
 from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate
+from modicum.releases.release import ScalarEstimate
 from modicum.runtime.run import run
 
 N = 100_000

@@ -14,9 +14,9 @@ from benchmarks.targets import Target, table
 from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate
+from modicum.releases.release import ScalarEstimate
+from modicum.releases.status import judged
 from modicum.runtime.run import run
-from modicum.status import judged
 
 Array = NDArray[np.float64]
 LEVEL = 0.95

@@ -19,7 +19,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.privacy.event import RangeDP
-from modicum.statistics.trimmed import level_ends_of
+from modicum.statistics.robust.trimmed import level_ends_of
 from modicum.summaries.order_statistics import TrimPoints
 
 Floats = NDArray[np.float64]

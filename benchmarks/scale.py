@@ -22,12 +22,12 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.sources.arrays import array_column
 from modicum.sources.base import MemorySource
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
+from modicum.sources.engines.arrays import array_column
 from modicum.sources.opening import open_source
 from modicum.sources.reader import Scope, read
-from modicum.statistics.split import first_reduction
+from modicum.statistics.ranges.split import first_reduction
 from modicum.summaries.base import Read, exact_sum
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import PartRecords

@@ -14,9 +14,9 @@ from benchmarks.methods import CachedReader
 from benchmarks.quantile_peers import app_ind_exp, aq, joint_exp
 from benchmarks.targets import Target, table
 from modicum import query
-from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
+from modicum.releases.array_release import ArrayEstimate
 from modicum.runtime.run import run
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import modicum
 from benchmarks.targets import Target, table
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.refined_fit import RegressionErrorModel
+from modicum.statistics.vectors.refined_fit import RegressionErrorModel
 
 Array = NDArray[np.float64]
 WITHIN = (-1e6, 1e6)

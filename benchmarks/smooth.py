@@ -20,8 +20,8 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.papers.asi2020 import LeadingDirection
-from modicum.theory.statistics import Statistic
+from modicum.research.papers.asi2020 import LeadingDirection
+from modicum.research.theory.statistics import Statistic
 
 Floats = NDArray[np.float64]
 BOUND, TRIM, DELTA = 1e9, 10, 1e-6

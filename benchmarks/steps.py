@@ -17,9 +17,9 @@ from benchmarks.methods import CachedReader
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target, table
 from modicum import query
-from modicum.papers import asi2020, dick2023
-from modicum.statistics.monotone_statistic import expectile_score, huber_score, power_score
-from modicum.status import USABLE
+from modicum.releases.status import USABLE
+from modicum.research.papers import asi2020, dick2023
+from modicum.statistics.robust.monotone_statistic import expectile_score, huber_score, power_score
 
 Floats = NDArray[np.float64]
 STEPS = (1.0, 1 / 4, 1 / 64)

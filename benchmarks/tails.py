@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from benchmarks.methods import WITHIN, CachedReader
 from benchmarks.targets import Target, table
 from modicum import query
-from modicum.confidence import Tail
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate
+from modicum.releases.confidence import Tail
+from modicum.releases.release import ScalarEstimate
+from modicum.releases.status import USABLE, judged
 from modicum.runtime.run import run
-from modicum.status import USABLE, judged
 
 Array = NDArray[np.float64]
 LEVEL = 0.95

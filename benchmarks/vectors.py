@@ -22,10 +22,10 @@ from benchmarks.vector_baselines import BASELINES
 from benchmarks.vector_kinds import kinds
 from benchmarks.vector_kinds import released as answered
 from modicum import query
-from modicum.array_release import ArrayRelease
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import Release
+from modicum.releases.array_release import ArrayRelease
+from modicum.releases.release import Release
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.sources.opening import open_source

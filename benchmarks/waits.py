@@ -19,7 +19,7 @@ import polars as pl
 import modicum as mo
 from benchmarks.clock import fastest
 from benchmarks.targets import Target, table
-from modicum.statistics import pooled_law
+from modicum.statistics.groups import pooled_law
 
 WITHIN = (-1e9, 1e9)
 

@@ -23,7 +23,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "_sphinx", "_templates"]
+exclude_patterns = ["_build", "_sphinx", "_templates", "jupyter_execute"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]

@@ -27,7 +27,7 @@ import numpy as np
 
 import modicum
 from modicum import local, shuffle
-from modicum.local.wire import head
+from modicum.protocols.local.wire import head
 
 EACH = 500  # clients whose messages a worker sends together
 HOST = "127.0.0.1"

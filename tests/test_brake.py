@@ -1,4 +1,4 @@
-"""The brake: how many lines of code and named constants each package may have.
+"""The brake: how many lines of code and named constants each package may have, and how many files.
 
 A change that raises a number edits the table, and says why in its changelog fragment. One that
 makes a package smaller lowers its numbers: the test asks for it.
@@ -8,7 +8,7 @@ import ast
 import functools
 import io
 import tokenize
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,26 +22,25 @@ TOP = "top level"
 # Lines of code, those of generated stubs too, without blank lines, comments and docstrings; and
 # constants of modules: names in capitals whose value is written with numbers.
 LIMITS = {
-    "top level": (4_588, 21),
-    "audit": (681, 7),
-    "cli": (2_314, 3),
+    "top level": (451, 5),
+    "api": (4_133, 26),
+    "audit": (683, 7),
+    "cli": (2_318, 3),
     "exact": (1_023, 39),
-    "interop": (374, 1),
-    "local": (1_479, 46),
+    "interop": (376, 1),
     "mechanisms": (2_937, 71),
-    "papers": (1_389, 28),
-    "plan": (2_283, 31),
-    "privacy": (1_891, 20),
-    "publishing": (2_639, 31),
+    "plan": (2_284, 31),
+    "privacy": (1_896, 20),
+    "protocols": (2_406, 68),
     "query": (338, 0),
-    "questions": (1_038, 2),
-    "runtime": (404, 1),
-    "shuffle": (911, 22),
-    "sources": (6_599, 66),
-    "statistics": (13_264, 562),
+    "questions": (1_043, 2),
+    "releases": (3_980, 43),
+    "research": (2_416, 39),
+    "runtime": (770, 2),
+    "sources": (6_614, 66),
+    "statistics": (13_164, 555),
+    "stored": (429, 0),
     "summaries": (2_763, 62),
-    "tables": (2_107, 23),
-    "theory": (768, 4),
 }
 
 _LAYOUT = {
@@ -107,6 +106,12 @@ def counted() -> dict[str, tuple[int, int]]:
         numbers[0] += lines_of_code(text)
         numbers[1] += path.suffix == ".py" and sum(1 for _ in constants(text))
     return {package: (lines, names) for package, (lines, names) in found.items()}
+
+
+def test_a_folder_has_few_files() -> None:
+    files = Counter(path.parent for path in PACKAGE.rglob("*.py"))
+    assert files[PACKAGE] <= 6
+    assert {folder.name: number for folder, number in files.items() if number > 18} == {}
 
 
 def test_the_table_names_each_package() -> None:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import modicum
-from modicum.papers.registry import PAPERS
 from modicum.privacy.budget import ANY_KIND
+from modicum.research.papers.registry import PAPERS
 from modicum.statistics.registry import REGISTRY
 
 ROOT = Path(__file__).parents[1]

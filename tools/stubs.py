@@ -23,8 +23,9 @@ from types import ModuleType
 from typing import Any
 
 import modicum
-from modicum import one_shot, plan, query
-from modicum.methods import GroupStatistics, Statistics
+from modicum import plan, query
+from modicum.api import one_shot
+from modicum.api.methods import GroupStatistics, Statistics
 from modicum.plan.statistics import GUESSES
 from modicum.statistics.contents import CHAPTERS, PLANNED
 
@@ -38,16 +39,16 @@ SOURCES = Path(__file__).parents[1] / "src" / "modicum"
 HEAD = '"""{what}; written by ``python -m tools.stubs``."""\n'
 ALWAYS = """
 from typing import Any
-from modicum.array_release import ArrayRelease
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.releases.array_release import ArrayRelease
+from modicum.releases.grouped_release import GroupedArrayRelease, GroupedRelease
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
-from modicum.release import Release
+from modicum.releases.release import Release
 """
 
 
 CONTENTS = PACKAGE / "statistics" / "contents.py"
-STORED = PACKAGE / "stored_types.py"
+STORED = PACKAGE / "stored" / "stored_types.py"
 FIND = '''
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)
 def find_statistic(name: str) -> Declaration:
     """Import the chapter of a statistic, and return what it declares of it."""
     declared: tuple[Declaration, ...]
-    declared = import_module(f"modicum.statistics.{{CHAPTERS[name]}}").STATISTICS
+    declared = import_module(f"modicum.{{CHAPTERS[name]}}").STATISTICS
     return next(each for each in declared if each.name == name)
 '''
 
@@ -73,14 +74,15 @@ def find_statistic(name: str) -> Declaration:
 def contents() -> str:
     """Return the text of the table of contents."""
     chapters = [
-        path.stem
-        for path in CONTENTS.parent.glob("*.py")
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        for path in PACKAGE.rglob("*.py")
         if "\nSTATISTICS = (\n" in path.read_text(encoding="utf-8")
     ]
     found = {
         statistic.name: (chapter, statistic)
         for chapter in chapters
-        for statistic in import_module(f"modicum.statistics.{chapter}").STATISTICS
+        for statistic in import_module(f"modicum.{chapter}").STATISTICS
+        if statistic.example  # questions that only the papers have are no functions of a table
     }
     homes = {name: found[name][0] for name in sorted(found)}
     unplanned = tuple(name for name in homes if found[name][1].plan is None)
@@ -116,8 +118,8 @@ def stubs() -> dict[Path, str]:
     texts = {
         "__init__.pyi": _names_of(modicum, _homes()),
         "query/__init__.pyi": "\n".join([_head(query), imports, QUERY, _listed(query), questioned]),
-        "one_shot.pyi": HEAD.format(what="Functions of a table") + imports + "\n" + functions,
-        "methods.pyi": HEAD.format(what="Methods of a curator and of its groups")
+        "api/one_shot.pyi": HEAD.format(what="Functions of a table") + imports + "\n" + functions,
+        "api/methods.pyi": HEAD.format(what="Methods of a curator and of its groups")
         + f"{imports}\nONE_COLUMN: str\n{classes}",
         "plan/__init__.pyi": "\n".join(
             [_head(plan), imports, *sorted(guessed), PLAN, _listed(plan), plans]
@@ -128,8 +130,8 @@ def stubs() -> dict[Path, str]:
 
 def _homes() -> dict[str, str]:
     """Return the module that each public name of the package is imported from."""
-    known = {**modicum._HOMES, **modicum._EXTRAS, "modicum": modicum._SUBMODULES}
-    return {name: module for module, names in known.items() for name in names}
+    known = {**modicum._HOMES, **modicum._EXTRAS}
+    return modicum._SUBMODULES | {name: home for home, names in known.items() for name in names}
 
 
 def _names_of(module: ModuleType, homes: dict[str, str]) -> str:

@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from modicum import theory
-from modicum.papers.asi2020 import RadialMechanism
 from modicum.privacy.event import RangeDP
+from modicum.research.papers.asi2020 import RadialMechanism
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 OUT = Path(__file__).parent / "out" / "propositions"

@@ -11,7 +11,7 @@ import numpy as np
 import modicum as mo
 from modicum import theory
 from modicum.exact.entropy import SeededEntropy
-from modicum.papers.dick2023 import subset_mean
+from modicum.research.papers.dick2023 import subset_mean
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 OUT = Path(__file__).parent / "out" / "table1"

@@ -13,7 +13,7 @@ from benchmarks.targets import table
 from benchmarks.vector_baselines import clipped_mean, coinpress, plan, shifted
 from benchmarks.vectors import ours
 from benchmarks.vectors import released as answered
-from modicum.papers.huang2021 import exchange_mean_vector
+from modicum.research.papers.huang2021 import exchange_mean_vector
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 Floats = NDArray[np.float64]
@@ -47,9 +47,9 @@ less*; with ρ/4 a changed row is protected with ρ, as by the others.
 """
 
 EXACT_NOTES = f"""
-"{EXACT}" is the paper's mechanism as `modicum.papers.huang2021.exchange_mean_vector` has it, in
-integers and with exact noise: it knows the number of rows, and ±2R/sqrt(d) for every component with
-a step of {STEP:g}.
+"{EXACT}" is the paper's mechanism as `modicum.research.papers.huang2021.exchange_mean_vector` has
+it, in integers and with exact noise: it knows the number of rows, and ±2R/sqrt(d) for every
+component with a step of {STEP:g}.
 """
 
 

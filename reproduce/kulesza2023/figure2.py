@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.laplace import discrete_laplace_many
 from modicum.mechanisms.additive import Additive, LaplaceNoise
-from modicum.papers.kulesza2023 import shifted, transformed
+from modicum.research.papers.kulesza2023 import shifted, transformed
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 OUT = Path(__file__).parent / "out"

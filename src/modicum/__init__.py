@@ -14,14 +14,18 @@ from modicum.version import VERSION
 
 __version__ = VERSION
 
-_SUBMODULES = {"audit", "local", "plan", "query", "questions", "shuffle", "theory"}
+_SUBMODULES = {
+    **dict.fromkeys(("audit", "plan", "query", "questions"), "modicum"),
+    **dict.fromkeys(("local", "shuffle"), "modicum.protocols"),
+    "theory": "modicum.research",
+}
 _HOMES = {
-    "modicum.table_answers": {"crosstab", "describe", "n_distinct", "value_counts"},
-    "modicum.array_release": {"ArrayRelease", "Intervals"},
-    "modicum.counts_file": {"CountsFile"},
-    "modicum.curator": {"Curator"},
-    "modicum.tables.description": {"Description"},
-    "modicum.difference": {"Difference"},
+    "modicum.api.table_answers": {"crosstab", "describe", "n_distinct", "value_counts"},
+    "modicum.releases.array_release": {"ArrayRelease", "Intervals"},
+    "modicum.releases.counts_file": {"CountsFile"},
+    "modicum.api.curator": {"Curator"},
+    "modicum.api.tables.description": {"Description"},
+    "modicum.releases.difference": {"Difference"},
     "modicum.errors": {
         "AccessDeniedError",
         "BudgetExceeded",
@@ -38,9 +42,9 @@ _HOMES = {
     },
     "modicum.sources.counted": {"counted"},
     "modicum.sources.files": {"csv_file", "excel_file"},
-    "modicum.group_by": {"GroupBy"},
-    "modicum.grouped_release": {"GroupedArrayRelease", "GroupedRelease"},
-    "modicum.one_shot": {*CHAPTERS},
+    "modicum.api.group_by": {"GroupBy"},
+    "modicum.releases.grouped_release": {"GroupedArrayRelease", "GroupedRelease"},
+    "modicum.api.one_shot": {*CHAPTERS},
     "modicum.privacy.accountant": {
         "Filter",
         "approx_to_zcdp",
@@ -53,13 +57,13 @@ _HOMES = {
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
-    "modicum.publishing.table": {"PublishedTable"},
-    "modicum.release": {"Interval", "Release"},
-    "modicum.releases": {"Releases"},
-    "modicum.tables.table_release": {"Crosstab", "ValueCounts"},
+    "modicum.releases.publishing.table": {"PublishedTable"},
+    "modicum.releases.release": {"Interval", "Release"},
+    "modicum.releases.several": {"Releases"},
+    "modicum.api.tables.table_release": {"Crosstab", "ValueCounts"},
     "modicum.query": {"Query"},
-    "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},
-    "modicum.statistics.vector_statistic": {"Sensitivities"},
+    "modicum.statistics.robust.monotone_statistic": {"Boundaries", "Score"},
+    "modicum.research.own_statistics.vector_statistic": {"Sensitivities"},
 }
 # Not in __all__: they need the extra, and `from modicum import *` does not.
 _EXTRAS = {"modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"}}
@@ -79,7 +83,8 @@ __all__ = [*sorted({"__version__", *_SUBMODULES}.union(*_HOMES.values()))]  # no
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that ``import modicum`` is free."""
     if name in _SUBMODULES:
-        return import_module(f".{name}", __name__)
+        value = globals()[name] = import_module(f"{_SUBMODULES[name]}.{name}")
+        return value
     for module, names in (_HOMES | _EXTRAS).items():
         if name in names:
             value = globals()[name] = getattr(import_module(module), name)

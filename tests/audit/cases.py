@@ -31,9 +31,9 @@ from modicum.mechanisms.scores import (
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.staircase import StaircaseNoise, staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
-from modicum.papers.kulesza2023 import independent, shifted, transformed
 from modicum.privacy.event import Event, PureDP, RangeDP
-from modicum.statistics.trimmed import level_ends_of
+from modicum.research.papers.kulesza2023 import independent, shifted, transformed
+from modicum.statistics.robust.trimmed import level_ends_of
 from modicum.summaries.cells import SpreadCounts, cell_numbers
 from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 

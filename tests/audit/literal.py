@@ -19,10 +19,10 @@ from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, PureDP
-from modicum.release import Release, ScalarEstimate
+from modicum.releases.release import Release, ScalarEstimate
+from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 

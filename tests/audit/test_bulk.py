@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 import modicum as mo
+from modicum.api.tables.key_blocks import CompleteBlocks, CountedBlocks, FoundBlocks, GivenBlocks
 from modicum.mechanisms.additive import LaplaceNoise
 from modicum.mechanisms.partition_selection import KeepCurve
 from modicum.privacy.event import ApproxDP, PureDP
 from modicum.sources.opening import open_source
 from modicum.sources.record_batches import blocks_of
-from modicum.tables.key_blocks import CompleteBlocks, CountedBlocks, FoundBlocks, GivenBlocks
 
 KEYS = ["b", "a", "empty"]
 LABELS = ("a", "b", "other", None)

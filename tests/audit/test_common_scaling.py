@@ -13,7 +13,7 @@ from modicum.mechanisms.scores import LossScore
 from modicum.privacy.event import ZCDP
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import read
-from modicum.statistics import standardised
+from modicum.statistics.vectors import standardised
 from modicum.summaries.vectors import BOUND
 
 NARROW = {"within": (-8, 8), "step": 1}

@@ -14,8 +14,8 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import approx, pure, zcdp
 from modicum.privacy.event import event_of
 from modicum.runtime.replay import Run, replay
-from modicum.statistics import search
-from modicum.statistics.mean import mean_near
+from modicum.statistics.means.mean import mean_near
+from modicum.statistics.ranges import search
 from modicum.statistics.registry import REGISTRY, find_row
 from modicum.summaries.cells import Cells
 from modicum.summaries.tails import Tails

@@ -14,9 +14,9 @@ from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.mechanisms.scores import ThresholdScore, TopScore
 from modicum.mechanisms.staircase import staircase
-from modicum.papers.kulesza2023 import transformed
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event, PureDP, RangeDP
+from modicum.research.papers.kulesza2023 import transformed
 from tests.audit.cases import LATTICE, rank_law, trimmed_levels
 from tests.audit.literal import (
     LiteralThreshold,

@@ -15,14 +15,19 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
 from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.papers.dick2023 import trim_plan
 from modicum.privacy.budget import pure
 from modicum.privacy.event import RangeDP
-from modicum.statistics import score_lengths
-from modicum.statistics.monotone_statistic import expectile_score
-from modicum.statistics.score_lengths import PointMasses, ScoreLengths, ScoreTable, trimmed_by_rank
+from modicum.research.papers.dick2023 import trim_plan
+from modicum.statistics.robust import score_lengths
+from modicum.statistics.robust.monotone_statistic import expectile_score
+from modicum.statistics.robust.score_lengths import (
+    PointMasses,
+    ScoreLengths,
+    ScoreTable,
+    trimmed_by_rank,
+)
 from tests.audit.literal import mean_length, one_draw
-from tests.statistics.test_location import OwnMedian
+from tests.statistics.robust.test_location import OwnMedian
 
 NARROW = {"within": (-8, 8), "step": 1}
 ABOVE = {"within": (4, 12), "step": 1}

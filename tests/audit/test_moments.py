@@ -13,11 +13,11 @@ from modicum.mechanisms.additive import laplace
 from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
-from modicum.release import Release, ScalarEstimate
+from modicum.releases.release import Release, ScalarEstimate
+from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.standardised import standardised_columns
-from modicum.status import OK
+from modicum.statistics.vectors.standardised import standardised_columns
 from modicum.summaries import second_moments
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.cells import SpreadCounts, cell_numbers

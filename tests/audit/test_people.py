@@ -24,7 +24,7 @@ from modicum.runtime.replay import replay
 from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read
 from modicum.summaries.tails import Tails
-from tests.sources.test_distributed import Cluster
+from tests.sources.cluster.test_distributed import Cluster
 from tests.sources.test_persons import Rows
 
 NARROW = {"within": (-8, 8), "step": 1}

@@ -24,7 +24,7 @@ from modicum.runtime.pools import before_groups
 from modicum.sources.across import far_across, norms_of_persons, scaled_across
 from modicum.sources.groups import PersonsTogether, reader_of_groups
 from modicum.sources.opening import open_source
-from modicum.statistics.pooled_persons import PersonPool
+from modicum.statistics.groups.pooled_persons import PersonPool
 from modicum.summaries.base import Across, RecordRule
 from tests.audit.test_pooled_groups import Remembering, follow, together
 

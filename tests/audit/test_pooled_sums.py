@@ -15,8 +15,8 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.event import event_of
 from modicum.runtime.pools import before_groups
-from modicum.statistics import pooled_sums
-from modicum.statistics.pooled_sums import SumsPool
+from modicum.statistics.groups import pooled_sums
+from modicum.statistics.groups.pooled_sums import SumsPool
 from tests.audit.test_pooled_groups import follow, together
 from tests.audit.test_pooled_persons import (
     FAR,

@@ -8,7 +8,7 @@ import pytest
 
 from modicum import audit
 from modicum import query as ask
-from modicum.statistics import refined_covariance
+from modicum.statistics.vectors import refined_covariance
 from modicum.summaries.gradients import WHOLE, ProductSums, ProductTotals
 
 NARROW = {"within": (-8, 8), "step": 1}

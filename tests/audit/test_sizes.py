@@ -21,10 +21,10 @@ from modicum.mechanisms.base import Mechanism
 from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event, event_of
 from modicum.privacy.split import BudgetSplit
-from modicum.release import ScalarEstimate
+from modicum.releases.release import ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.quantile_points import FINE
+from modicum.statistics.order.quantile_points import FINE
 from modicum.statistics.registry import REGISTRY
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count

@@ -14,10 +14,10 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
-from modicum.release import Release, ScalarEstimate
+from modicum.releases.release import Release, ScalarEstimate
+from modicum.releases.status import OK, Status
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.status import OK, Status
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 

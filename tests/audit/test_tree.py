@@ -14,11 +14,11 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
 from modicum.privacy.budget import pure, zcdp
 from modicum.privacy.event import Event, PureDP, event_of
-from modicum.release import Release, ScalarEstimate
+from modicum.releases.release import Release, ScalarEstimate
+from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.replay import replay
 from modicum.runtime.steps import Steps, draw, read
-from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 

@@ -13,14 +13,14 @@ from modicum.audit.trail import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import Additive, GaussianNoise, VectorNoise
 from modicum.mechanisms.selection import RadiusDraw
-from modicum.papers import huang2021
 from modicum.privacy.event import PureDP, RangeDP
 from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
+from modicum.research.papers import huang2021
 from modicum.runtime.run import run
-from modicum.statistics import vector_rounds
-from modicum.statistics.vector_rounds import VectorErrorModel, VectorSetting
-from modicum.statistics.vector_schedule import VectorSchedule
+from modicum.statistics.vectors import vector_rounds
+from modicum.statistics.vectors.vector_rounds import VectorErrorModel, VectorSetting
+from modicum.statistics.vectors.vector_schedule import VectorSchedule
 from modicum.summaries.vectors import BOUND, ScaledRows
 
 Point = tuple[float, ...]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from benchmarks.tails import QUICK, Seen, measure
-from modicum.release import Interval, ScalarEstimate
-from modicum.status import Status
+from modicum.releases.release import Interval, ScalarEstimate
+from modicum.releases.status import Status
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 
 from modicum.cli import main
 from modicum.cli.options import add_csv, opened
-from modicum.sources.examined import NumberCounts
+from modicum.sources.formats.examined import NumberCounts
 
 SECRET = "Xylophon"
 COLUMNS = {

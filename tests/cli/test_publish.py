@@ -9,7 +9,7 @@ import pytest
 
 import modicum as mo
 from modicum.cli import main
-from modicum.publishing import files
+from modicum.releases.publishing import files
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from modicum.cli import main
 from modicum.cli.tasks import TASKS
-from tests.sources.engines import without
+from tests.sources.engines.makers import without
 
 TEXT = "income,age\n" + "10,20\n" * 500
 

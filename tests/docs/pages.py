@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
-from modicum import answering, curator
+from modicum.api import answering, curator
 from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy, SystemEntropy
 

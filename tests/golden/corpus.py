@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.papers.registry import PAPERS
+from modicum.research.papers.registry import PAPERS
 from modicum.statistics.registry import REGISTRY
 
 CORPUS = Path(__file__).with_name("corpus.jsonl")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import modicum as mo
-from modicum import answering
 from modicum import query as ask
+from modicum.api import answering
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.gaussian import discrete_gaussian_many

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import modicum as mo
-from modicum import answering
+from modicum.api import answering
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 

@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 
 import modicum as mo
-from modicum.array_release import ArrayRelease
 from modicum.errors import ModicumError
 from modicum.exact.entropy import SeededEntropy
-from modicum.grouped_release import GroupedRelease
-from modicum.release import Release
+from modicum.releases.array_release import ArrayRelease
+from modicum.releases.grouped_release import GroupedRelease
+from modicum.releases.release import Release
+from modicum.research.own_statistics.vector_statistic import MeanOfRange
 from modicum.statistics.registry import STATISTICS
-from modicum.statistics.vector_statistic import MeanOfRange
 
 EPSILONS = ["1e-3", "1e-2", "30", "100", "300", "1e3", "1e4", "1e6"]
 RHOS = ["1e-6", "1e3", "1e10"]

@@ -10,26 +10,27 @@ import pytest
 
 import modicum
 from modicum import audit
-from modicum.array_release import ArrayEstimate
 from modicum.audit.trail import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.norm_ball import RadialMechanism
-from modicum.papers.asi2020 import FitsOption
-from modicum.papers.registry import PAPERS
 from modicum.privacy.accountant import total
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Release, ScalarEstimate
+from modicum.releases.array_release import ArrayEstimate
+from modicum.releases.release import Release, ScalarEstimate
+from modicum.research.own_statistics.vector_statistic import MeanOfRange
+from modicum.research.papers.asi2020 import FitsOption
+from modicum.research.papers.registry import PAPERS
 from modicum.runtime.query import Query
 from modicum.runtime.replay import Run
 from modicum.runtime.run import LiveRun, run
-from modicum.statistics.covariance import ComponentsOption
-from modicum.statistics.histogram import BinsOption, CutsOption
+from modicum.statistics.options import Options
+from modicum.statistics.order.histogram import BinsOption, CutsOption
 from modicum.statistics.registry import REGISTRY
-from modicum.statistics.spec import Options, Row
-from modicum.statistics.vector_statistic import MeanOfRange
+from modicum.statistics.spec import Row
+from modicum.statistics.vectors.covariance import ComponentsOption
 
 COSTS = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
 ROWS = (*REGISTRY, *PAPERS)

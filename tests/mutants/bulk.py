@@ -2,7 +2,7 @@
 
 from tests.mutants.fault import Fault
 
-_TESTS = "tables/test_bulk.py"
+_TESTS = "api/tables/test_bulk.py"
 _AUDIT = "audit/test_bulk.py"
 _KEYS = "sources/test_key_counts.py"
 

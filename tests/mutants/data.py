@@ -42,7 +42,7 @@ FAULTS = (
         "BinCounts.begin",
         'side="left"',
         'side="right"',
-        "statistics/test_histogram.py",
+        "statistics/order/test_histogram.py",
     ),
     Fault(
         "tails-not-capped",
@@ -98,7 +98,7 @@ FAULTS = (
         "trimmed_of",
         "count * share.numerator // share.denominator",
         "-(-count * share.numerator // share.denominator)",
-        "summaries/test_trim_points.py statistics/test_trimmed.py",
+        "summaries/test_trim_points.py statistics/robust/test_trimmed.py",
     ),
     Fault(
         "trim-one-side",
@@ -106,7 +106,7 @@ FAULTS = (
         "TrimPoints.points",
         "return lower, count - lower",
         "return lower, max(lower, count - lower - 1)",
-        "summaries/test_trim_points.py statistics/test_trimmed.py",
+        "summaries/test_trim_points.py statistics/robust/test_trimmed.py",
     ),
     Fault(
         "cuts-sum",
@@ -315,7 +315,7 @@ FAULTS = (
         "arrays._number",
         "if item is None or not issubclass(type(item), _NUMBERS):\n        return math.nan",
         "if item is None or not issubclass(type(item), _NUMBERS):\n        return 0.0",
-        "sources/test_arrays.py test_bad_input.py",
+        "sources/engines/test_arrays.py test_bad_input.py",
     ),
     Fault(
         "list-error-of-an-item",
@@ -324,7 +324,7 @@ FAULTS = (
         "except Exception:  # noqa: BLE001 -- such as a signalling NaN, or a class of the user's\n"
         "        return math.nan",
         "except ZeroDivisionError:\n        return math.nan",
-        "sources/test_arrays.py attacks/test_values.py test_bad_input.py",
+        "sources/engines/test_arrays.py attacks/test_values.py test_bad_input.py",
     ),
     Fault(
         "pandas-null-as-zero",
@@ -356,7 +356,7 @@ FAULTS = (
         "reader.value",
         "TRUTH.get(text, np.nan)",
         "TRUTH.get(text, 0.0)",
-        "sources/test_csv.py sources/test_csv_rows.py",
+        "sources/formats/test_csv.py sources/formats/test_csv_rows.py",
     ),
     Fault(
         "first-row-shown",
@@ -364,7 +364,7 @@ FAULTS = (
         "CsvFile.__init__",
         "self._sure = not header or (not self.data and headers.are_names(cells))",
         "self._sure = True",
-        "sources/test_wrong_files.py",
+        "sources/formats/test_wrong_files.py",
     ),
     Fault(
         "any-word-names-a-column",
@@ -372,7 +372,7 @@ FAULTS = (
         "_is_name",
         "bool(known) and all(known)",
         "bool(known)",
-        "sources/test_wrong_files.py",
+        "sources/formats/test_wrong_files.py",
     ),
     Fault(
         "rows-with-nulls",
@@ -380,7 +380,8 @@ FAULTS = (
         "_complete",
         "~np.isnan(block).any(axis=1)",
         "~np.isnan(block).all(axis=1)",
-        "sources/test_reader.py sources/test_remote_vectors.py statistics/test_mean_vector.py",
+        "sources/test_reader.py sources/cluster/test_remote_vectors.py "
+        "statistics/vectors/test_mean_vector.py",
     ),
     Fault(
         "arrow-null-list-as-it-stands",
@@ -388,7 +389,7 @@ FAULTS = (
         "_open_lists",
         "if part.null_count:",
         "if part.null_count < 0:",
-        "sources/test_arrays.py",
+        "sources/engines/test_arrays.py",
     ),
     Fault(
         "group-rows-with-nulls",
@@ -405,7 +406,7 @@ FAULTS = (
         "_Asked.made",
         "found[label] = kept(chunk[label])",
         "found[label] = chunk[label]",
-        "sources/test_views.py",
+        "sources/conditions/test_views.py",
     ),
     Fault(
         "view-of-missing",
@@ -413,7 +414,7 @@ FAULTS = (
         "_is_true",
         "np.not_equal(x, 0) & ~np.isnan(x)",
         "np.not_equal(x, 0)",
-        "sources/test_expressions.py",
+        "sources/conditions/test_expressions.py",
     ),
     Fault(
         "text-of-a-null",
@@ -429,7 +430,7 @@ FAULTS = (
         "_MadeRows.take",
         "part.take(positions)",
         "part.take(np.arange(len(positions)))",
-        "sources/test_views.py",
+        "sources/conditions/test_views.py",
     ),
     Fault(
         "view-makes-persons",
@@ -437,7 +438,7 @@ FAULTS = (
         "check_view",
         "if name in {unit.column, unit.order_by}:",
         "if name in {unit.order_by}:",
-        "sources/test_views.py",
+        "sources/conditions/test_views.py",
     ),
     Fault(
         "view-joins-to-a-person",
@@ -445,7 +446,7 @@ FAULTS = (
         "check_view",
         "view.joint in {unit.column, unit.order_by}",
         "view.joint in {unit.order_by}",
-        "sources/test_views.py",
+        "sources/conditions/test_views.py",
     ),
     Fault(
         "view-backwards",
@@ -453,7 +454,7 @@ FAULTS = (
         "_Asked._values",
         "np.ascontiguousarray(values)",
         "values",
-        "sources/test_views.py",
+        "sources/conditions/test_views.py",
     ),
     Fault(
         "sums-of-persons-warn",
@@ -469,7 +470,7 @@ FAULTS = (
         "_and",
         "np.where((a == 0) | (b == 0), 0.0, a * b)",
         "a * b",
-        "sources/test_expressions.py",
+        "sources/conditions/test_expressions.py",
     ),
     Fault(
         "view-not-in-the-key",
@@ -477,7 +478,7 @@ FAULTS = (
         "Guard.charging",
         "**self.told, **more",
         "**more",
-        "sources/test_views.py",
+        "sources/conditions/test_views.py",
     ),
     Fault(
         "view-forgotten-far-away",
@@ -485,7 +486,7 @@ FAULTS = (
         "_scope",
         "views=(self._view, *scope.views)",
         "views=scope.views",
-        "sources/test_views.py",
+        "sources/conditions/test_views.py",
     ),
     # Persons.
     Fault(

@@ -248,7 +248,7 @@ FAULTS = (
         "find_radius",
         "beyond[place]",
         "beyond[chosen]",
-        "statistics/test_sizes.py",
+        "statistics/ranges/test_sizes.py",
     ),
     Fault(
         "sizes-knee-ignored",
@@ -256,7 +256,7 @@ FAULTS = (
         "Schedule.candidates",
         "grid.bent(self.knee, self.power)",
         "grid.bent(1, self.power)",
-        "statistics/test_schedule.py",
+        "statistics/ranges/test_schedule.py",
     ),
     Fault(
         "sizes-steep-to-the-end",
@@ -264,7 +264,7 @@ FAULTS = (
         "Schedule.candidates",
         ".bent(self.ankle, 1 / self.power)",
         ".bent(self.ankle, Fraction(1))",
-        "statistics/test_schedule.py",
+        "statistics/ranges/test_schedule.py",
     ),
     Fault(
         "people-far-ones-not-looked-for",
@@ -272,7 +272,7 @@ FAULTS = (
         "_radius_beside",
         "if not looked.group:",
         "if looked.group or not looked.group:",
-        "statistics/test_far_groups.py",
+        "statistics/ranges/test_far_groups.py",
     ),
     Fault(
         "described-quartiles-forgotten",
@@ -280,7 +280,7 @@ FAULTS = (
         "search._near",
         "half_inside=bounds.lo <= first and third <= bounds.hi",
         "half_inside=False",
-        "tables/test_description.py",
+        "api/tables/test_description.py",
     ),
     Fault(
         "people-noise-followed",
@@ -288,7 +288,7 @@ FAULTS = (
         "_more_than_noise",
         "else Fraction(0)",
         "else Fraction(1)",
-        "statistics/test_sizes.py",
+        "statistics/ranges/test_sizes.py",
     ),
     Fault(
         "people-limit-uncharged",
@@ -336,7 +336,7 @@ FAULTS = (
         "row_costs",
         "parts.get(name, Fraction(1))",
         "Fraction(1)",
-        "statistics/test_people.py",
+        "statistics/people/test_people.py",
     ),
     Fault(
         "ratio-denominators-one-sided",
@@ -400,7 +400,7 @@ FAULTS = (
         "RatioErrorModel.interval",
         "for size in sizes",
         "for size in sizes[1:]",
-        "statistics/test_ratio.py",
+        "statistics/means/test_ratio.py",
     ),
     Fault(
         "range-count-quiet",
@@ -408,7 +408,7 @@ FAULTS = (
         "found_range._count",
         "draw_count(split, records, share, label)",
         "draw_count(split, records * 10, share, label)",
-        "statistics/test_found_range.py",
+        "statistics/ranges/test_found_range.py",
     ),
     Fault(
         "range-from-the-true-count",
@@ -416,7 +416,7 @@ FAULTS = (
         "_find_top",
         "sure = (number - _SURELY * noise)",
         "sure = (sum(counts) + 300 - 2 * noise)",
-        "statistics/test_found_range.py",
+        "statistics/ranges/test_found_range.py",
     ),
     Fault(
         "range-budget-kept",
@@ -424,7 +424,7 @@ FAULTS = (
         "in_found_range",
         "begin(lattice, split.rest().loss)",
         "begin(lattice, event)",
-        "statistics/test_found_range.py",
+        "statistics/ranges/test_found_range.py",
     ),
     Fault(
         "range-too-few-unsaid",
@@ -432,7 +432,7 @@ FAULTS = (
         "_find_top",
         "return _Found(_WIDEST, TOO_FEW)",
         "return _Found(_WIDEST)",
-        "statistics/test_found_range.py",
+        "statistics/ranges/test_found_range.py",
     ),
     Fault(
         "range-wider-by-true-count",
@@ -440,7 +440,7 @@ FAULTS = (
         "_find_top",
         "if seen > PERHAPS * noise:",
         "if beyond():",
-        "statistics/test_found_range.py",
+        "statistics/ranges/test_found_range.py",
     ),
     Fault(
         "range-beyond-unsaid",
@@ -448,7 +448,7 @@ FAULTS = (
         "_find_top",
         "if left > SEEN * noise else OK",
         "if left > 1e6 * noise else OK",
-        "statistics/test_found_range.py",
+        "statistics/ranges/test_found_range.py",
     ),
     Fault(
         "range-group-left-out",
@@ -456,7 +456,7 @@ FAULTS = (
         "found_range._left_out",
         "if found.group and near else OK",
         "if near and not near else OK",
-        "statistics/test_far_groups.py",
+        "statistics/ranges/test_far_groups.py",
     ),
     Fault(
         "persons-at-the-end-of-a-range",
@@ -464,7 +464,7 @@ FAULTS = (
         "RatioErrorModel.ended",
         "outside is None or (outside.seen and self.total.hi <= _FOR_OTHERS * outside.seen[1])",
         "outside is not self",
-        "statistics/test_far_groups.py",
+        "statistics/ranges/test_far_groups.py",
     ),
     Fault(
         "median-cell-half",
@@ -610,7 +610,7 @@ FAULTS = (
         "independent",
         "max(abs(lo), abs(hi), 1)",
         "max(abs(hi), 1)",
-        "papers/test_kulesza2023.py",
+        "research/papers/test_kulesza2023.py",
     ),
     Fault(
         "shifted-half-width",
@@ -738,7 +738,7 @@ FAULTS = (
         "bent",
         "part.numerator *",
         "part.denominator *",
-        "statistics/test_schedule.py",
+        "statistics/ranges/test_schedule.py",
     ),
     Fault(
         "rank-radii-half",
@@ -794,6 +794,6 @@ FAULTS = (
         "Window.sample_many",
         "positions + entropy.below_many(self.width, count).astype(np.int64)",
         "positions",
-        "mechanisms/test_window_response.py local/test_rounds.py",
+        "mechanisms/test_window_response.py protocols/local/test_rounds.py",
     ),
 )

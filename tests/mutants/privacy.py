@@ -10,7 +10,7 @@ _DAMAGE = "privacy/ledger/test_damage.py"
 _LIVE = "runtime/test_live.py"
 _GROUPS = "runtime/test_groups.py"
 _QUESTIONS = "questions/test_run.py"
-_POOLED = "test_pooled_groups.py"
+_POOLED = "statistics/groups/test_pooled_groups.py"
 
 FAULTS = (
     # What an event costs.
@@ -36,7 +36,7 @@ FAULTS = (
         "Event.cost",
         "Budget(kind, self.amount_in(kind), self.failing)",
         "Budget(kind, self.amount_in(kind))",
-        f"{_EVENTS} test_group_by.py",
+        f"{_EVENTS} api/test_group_by.py",
     ),
     Fault(
         "rows-in-zcdp",
@@ -92,7 +92,7 @@ FAULTS = (
         "per_row",
         "event.part(Fraction(1, self.groups))",
         "event",
-        f"{_EVENTS} test_group_by.py",
+        f"{_EVENTS} api/test_group_by.py",
     ),
     # Budgets and conversions.
     Fault(
@@ -375,7 +375,7 @@ FAULTS = (
         "_MemoryCharge.charge",
         "self.budget.charge(self.query, self.cost)",
         "pass",
-        "test_curator.py",
+        "api/test_curator.py",
     ),
     Fault(
         "ledger-charge-without-key",
@@ -383,7 +383,7 @@ FAULTS = (
         "_LedgerCharge.charge",
         "key=self.key",
         "key=None",
-        "test_charging.py",
+        "runtime/test_charging.py",
     ),
     Fault(
         "ledger-shows-what-was-not-kept",
@@ -391,7 +391,7 @@ FAULTS = (
         "_LedgerCharge.commit",
         "winner: T = released if kept == text else codec.from_text(kept)",
         "winner = released",
-        "test_charging.py",
+        "runtime/test_charging.py",
     ),
     Fault(
         "questions-by-maximum",
@@ -399,7 +399,7 @@ FAULTS = (
         "cost_of",
         "return total([_checked(query).event for query in queries], kind)",
         "return max((total([_checked(q).event], kind) for q in queries), key=lambda b: b.amount)",
-        "test_curator.py",
+        "api/test_curator.py",
     ),
     Fault(
         "key-of-another-cost",
@@ -407,7 +407,7 @@ FAULTS = (
         "query_text",
         '"budget": repr(query.budget),',
         "",
-        "test_charging.py",
+        "runtime/test_charging.py",
     ),
     Fault(
         "approximate-as-pure",
@@ -415,7 +415,7 @@ FAULTS = (
         "Query.event",
         "ApproxDP(self.budget.amount, self.budget.delta)",
         "event_of(self.budget)",
-        "statistics/test_delta_of_vectors.py",
+        "statistics/vectors/test_delta_of_vectors.py",
     ),
     # What carries out a question.
     Fault(
@@ -488,7 +488,7 @@ FAULTS = (
         "_draw_keys",
         "pending.charge()",
         "nothing()",
-        "test_group_by.py",
+        "api/test_group_by.py",
     ),
     Fault(
         "keys-of-a-person",
@@ -496,7 +496,7 @@ FAULTS = (
         "_draw_keys",
         "row = unit.per_row(event)",
         "row = event",
-        "test_group_by.py",
+        "api/test_group_by.py",
     ),
     Fault(
         "curator-forks",
@@ -504,7 +504,7 @@ FAULTS = (
         "Guard.turn",
         "if os.getpid() != self.process:",
         "if self.process is None:",
-        "test_curator.py",
+        "api/test_curator.py",
     ),
     Fault(
         "curator-copied",
@@ -512,7 +512,7 @@ FAULTS = (
         "Curator",
         "def __reduce__(self)",
         "def _reduce(self)",
-        "test_curator.py",
+        "api/test_curator.py",
     ),
     # What a file of questions asks, and what is published of its answers.
     Fault(
@@ -561,7 +561,7 @@ FAULTS = (
         "Rounding.rounded",
         "math.floor",
         "math.ceil",
-        "publishing/test_rounding.py",
+        "releases/publishing/test_rounding.py",
     ),
     Fault(
         "published-though-suppressed",
@@ -569,7 +569,7 @@ FAULTS = (
         "Publishing._number",
         "_NOTHING._replace(flag=SUPPRESSED, reason=reason)",
         "PublishedNumber(*self.rounding.rounded(value, lower, upper), SUPPRESSED, reason)",
-        "publishing/test_published.py",
+        "releases/publishing/test_published.py",
     ),
     # What all groups find together, before each is answered.
     Fault(
@@ -618,7 +618,7 @@ FAULTS = (
         "row_costs",
         "if name not in parts:",
         "if True:",
-        "test_pooled_groups.py",
+        "statistics/groups/test_pooled_groups.py",
     ),
     Fault(
         "sums-by-a-staircase",

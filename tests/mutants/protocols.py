@@ -2,10 +2,10 @@
 
 from tests.mutants.fault import Fault
 
-_ROUNDS = "local/test_rounds.py"
-_SESSION = "local/test_session.py"
-_SUM = "shuffle/test_sum.py"
-_VECTOR = "shuffle/test_mean_vector.py"
+_ROUNDS = "protocols/local/test_rounds.py"
+_SESSION = "protocols/local/test_session.py"
+_SUM = "protocols/shuffle/test_sum.py"
+_VECTOR = "protocols/shuffle/test_mean_vector.py"
 
 FAULTS = (
     # Local randomisers.
@@ -23,7 +23,7 @@ FAULTS = (
         "Oracle.window",
         "self.epsilon",
         "self.epsilon * Fraction(10, 7)",
-        f"local/test_frequency.py {_SESSION}",
+        f"protocols/local/test_frequency.py {_SESSION}",
     ),
     Fault(
         "oracle-false-hit",
@@ -31,7 +31,7 @@ FAULTS = (
         "false_hit",
         "1 / self.symbols if self.hashed else (1 - self.hit) / (self.symbols - 1)",
         "1 / self.symbols",
-        "local/test_frequency.py",
+        "protocols/local/test_frequency.py",
     ),
     Fault(
         "common-value-unseen",
@@ -39,7 +39,7 @@ FAULTS = (
         "_common_value",
         "fine.mean() > 1 / 2",
         "fine.mean() > 2",
-        "local/test_bounds.py",
+        "protocols/local/test_bounds.py",
     ),
     Fault(
         "prefix-variance-half",
@@ -47,7 +47,7 @@ FAULTS = (
         "_prefix_variance",
         "before + second * v - moved / total",
         "before - moved / total",
-        "local/test_tree.py",
+        "protocols/local/test_tree.py",
     ),
     Fault(
         "window-not-clipped",
@@ -179,7 +179,7 @@ FAULTS = (
         "frames",
         "for sign in (1, -1):",
         "for sign in (1,):",
-        f"shuffle/test_shares.py {_SUM}",
+        f"protocols/shuffle/test_shares.py {_SUM}",
     ),
     Fault(
         "polya-scale",
@@ -187,7 +187,7 @@ FAULTS = (
         "Polya.sample_many",
         "self._sample_slowly(int(words[i]), entropy)",
         "7 * self._sample_slowly(int(words[i]), entropy) // 10",
-        "shuffle/test_noise.py",
+        "protocols/shuffle/test_noise.py",
     ),
     Fault(
         "poisson-rate",
@@ -195,7 +195,7 @@ FAULTS = (
         "_enclosed",
         "top, bottom = rate.numerator, rate.denominator",
         "rate *= Fraction(7, 10)\n    top, bottom = rate.numerator, rate.denominator",
-        "shuffle/test_noise.py",
+        "protocols/shuffle/test_noise.py",
     ),
     Fault(
         "skellam-delta",
@@ -203,7 +203,7 @@ FAULTS = (
         "_scaled_renyi",
         "+ 2 * variance * moved**2",
         "+ variance * moved**2",
-        "shuffle/test_noise.py",
+        "protocols/shuffle/test_noise.py",
     ),
     Fault(
         "one-share-less",
@@ -211,7 +211,7 @@ FAULTS = (
         "share_count",
         "+ 2\n",
         "+ 1\n",
-        "shuffle/test_shares.py",
+        "protocols/shuffle/test_shares.py",
     ),
     Fault(
         "shares-not-uniform",
@@ -219,7 +219,7 @@ FAULTS = (
         "shares.split",
         "words.reshape(len(values), shares - 1) & mask",
         "words.reshape(len(values), shares - 1) & (mask >> np.uint64(1))",
-        "shuffle/test_shares.py",
+        "protocols/shuffle/test_shares.py",
     ),
     Fault(
         "sum-answers-again",
@@ -267,7 +267,7 @@ FAULTS = (
         "_DominatingPair.__init__",
         "for count in counts[starts].tolist():",
         "for count in counts[np.append(starts[1:], len(counts)) - 1].tolist():",
-        "shuffle/test_single.py shuffle/test_shuffler.py",
+        "protocols/shuffle/test_single.py protocols/shuffle/test_shuffler.py",
     ),
     Fault(
         "crowds-as-expected",
@@ -275,7 +275,7 @@ FAULTS = (
         "_crowds",
         "math.floor(mean - math.sqrt(surprise * mean))",
         "math.floor(mean)",
-        "shuffle/test_single.py",
+        "protocols/shuffle/test_single.py",
     ),
     Fault(
         "amplified-by-nobody",
@@ -283,7 +283,7 @@ FAULTS = (
         "_DominatingPair.__init__",
         "n, p = clients - 1,",
         "n, p = 2 * clients,",
-        "shuffle/test_single.py shuffle/test_shuffler.py",
+        "protocols/shuffle/test_single.py protocols/shuffle/test_shuffler.py",
     ),
     # Shufflers.
     Fault(
@@ -292,7 +292,7 @@ FAULTS = (
         "Shuffler.release",
         "frames[np.argsort(keys)]",
         "frames",
-        "shuffle/test_shuffler.py",
+        "protocols/shuffle/test_shuffler.py",
     ),
     Fault(
         "shuffler-short-keys",
@@ -300,7 +300,7 @@ FAULTS = (
         "Shuffler.release",
         "np.argsort(keys)",
         'np.argsort(keys >> np.uint64(56), kind="stable")',
-        "shuffle/test_shuffler.py",
+        "protocols/shuffle/test_shuffler.py",
     ),
     Fault(
         "shuffler-releases-early",
@@ -308,7 +308,7 @@ FAULTS = (
         "Shuffler.release",
         "if self._people < self._least:",
         "if self._people < 0:",
-        "shuffle/test_shuffler.py",
+        "protocols/shuffle/test_shuffler.py",
     ),
     Fault(
         "shuffler-hears-twice",
@@ -316,7 +316,7 @@ FAULTS = (
         "Shuffler.add",
         " or not self._heard.isdisjoint(new)",
         "",
-        "shuffle/test_shuffler.py",
+        "protocols/shuffle/test_shuffler.py",
     ),
     Fault(
         "shuffler-hears-parts",
@@ -324,7 +324,7 @@ FAULTS = (
         "Shuffler.add",
         "frames.view(np.dtype((np.void, self._size))).ravel()",
         "np.sort(frames).view(np.dtype((np.void, self._size * self._each))).ravel()",
-        "shuffle/test_shuffler.py",
+        "protocols/shuffle/test_shuffler.py",
     ),
     Fault(
         "frames-without-a-nonce",
@@ -332,7 +332,7 @@ FAULTS = (
         "frames",
         "entropy.words(frames.size * _NONCE).reshape(*frames.shape, _NONCE)",
         "0",
-        "shuffle/test_shuffler.py",
+        "protocols/shuffle/test_shuffler.py",
     ),
     Fault(
         "nonce-of-a-person",
@@ -340,6 +340,6 @@ FAULTS = (
         "frames",
         "entropy.words(frames.size * _NONCE).reshape(*frames.shape, _NONCE)",
         "entropy.words(len(frames) * _NONCE).reshape(-1, 1, _NONCE)",
-        "shuffle/test_shuffler.py",
+        "protocols/shuffle/test_shuffler.py",
     ),
 )

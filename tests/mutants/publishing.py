@@ -9,7 +9,7 @@ FAULTS = (
         "plain._shown",
         "if each.repr",
         "if each.name",
-        "publishing/test_plain.py",
+        "releases/publishing/test_plain.py",
     ),
     Fault(
         "json-edited",
@@ -17,7 +17,7 @@ FAULTS = (
         "of_json",
         "if not agrees or record is None:",
         "if record is None:",
-        "test_json.py",
+        "releases/test_json.py",
     ),
     Fault(
         "json-edited-interval",
@@ -25,7 +25,7 @@ FAULTS = (
         "_read_and_compared",
         'if seal is None or kept["version"] != VERSION:',
         "if kept:",
-        "test_json.py",
+        "releases/test_json.py",
     ),
     Fault(
         "json-unsealed",
@@ -33,7 +33,7 @@ FAULTS = (
         "_read_and_compared",
         "if seal is not None and seal",
         "if not kept and seal",
-        "test_json.py",
+        "releases/test_json.py",
     ),
     Fault(
         "page-data-ends-early",
@@ -41,7 +41,7 @@ FAULTS = (
         "page.page",
         '.replace("<", "\\\\u003c")',
         "",
-        "publishing/test_report.py",
+        "releases/publishing/test_report.py",
     ),
     Fault(
         "page-cells-as-they-are",
@@ -49,7 +49,7 @@ FAULTS = (
         "page.numbers",
         "{escaped(cell)}",
         "{cell}",
-        "publishing/test_report.py",
+        "releases/publishing/test_report.py",
     ),
     Fault(
         "page-narrow-noise",
@@ -57,7 +57,7 @@ FAULTS = (
         "noise_ends",
         "bound(2 * alpha)",
         "bound(4 * alpha)",
-        "publishing/test_report.py",
+        "releases/publishing/test_report.py",
     ),
     Fault(
         "noise-beyond-floats",
@@ -65,7 +65,7 @@ FAULTS = (
         "MeanErrorModel.to_dict",
         "min(self.noise.variance**0.5 * self.lattice.step, float_info.max)",
         "self.noise.variance**0.5 * self.lattice.step",
-        "test_json.py",
+        "releases/test_json.py",
     ),
     Fault(
         "shrunk-beyond-floats",
@@ -73,6 +73,6 @@ FAULTS = (
         "in_common",
         "np.minimum(noise, _WIDEST)",
         "noise",
-        "statistics/test_shrinkage.py",
+        "statistics/groups/test_shrinkage.py",
     ),
 )

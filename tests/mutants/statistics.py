@@ -62,7 +62,7 @@ FAULTS = (
         "_by_radius",
         "if looked.group:",
         "if False:",
-        "statistics/test_far_groups.py",
+        "statistics/ranges/test_far_groups.py",
     ),
     Fault(
         "home-by-true-count",
@@ -86,7 +86,7 @@ FAULTS = (
         "_to_home",
         "if first.lo <= home <= first.hi:",
         "if first.lo <= home or first.lo > home:",
-        "statistics/test_shares.py",
+        "statistics/means/test_shares.py",
     ),
     Fault(
         "few-values-counted-once",
@@ -94,7 +94,7 @@ FAULTS = (
         "_find_top",
         "if number * float(split.scale) < _PLENTY:",
         "if number > 1e300:",
-        "statistics/test_shares.py",
+        "statistics/means/test_shares.py",
     ),
     Fault(
         "again-for-true-count",
@@ -134,7 +134,7 @@ FAULTS = (
         "ramp",
         "range(1, min(most, len(further) - 1) + 1)",
         "range(1, len(further))",
-        f"statistics/test_far_groups.py {_AUDIT}",
+        f"statistics/ranges/test_far_groups.py {_AUDIT}",
     ),
     Fault(
         "tail-vouches-for-far-radii",
@@ -142,7 +142,7 @@ FAULTS = (
         "ramp",
         "range(1, min(most, len(further) - 1) + 1)",
         "range(1, min(half, len(further) - 1) + 1)",
-        "statistics/test_far_groups.py",
+        "statistics/ranges/test_far_groups.py",
     ),
     Fault(
         "prior-in-whole-units",
@@ -158,7 +158,7 @@ FAULTS = (
         "_draw_again",
         "        seen=known.seen,",
         "        seen=known.seen, counted=0,",
-        "statistics/test_far_groups.py",
+        "statistics/ranges/test_far_groups.py",
     ),
     Fault(
         "location-by-true-count",
@@ -174,7 +174,7 @@ FAULTS = (
         "_find_bounds",
         "return (yield from count_again(here, place, here.count))",
         "return place",
-        "statistics/test_location.py",
+        "statistics/robust/test_location.py",
     ),
     Fault(
         "location-outside-free",
@@ -255,7 +255,7 @@ FAULTS = (
         "quantiles._between",
         "tuple(b - a for a, b in pairwise(upto))",
         "tuple(b for _, b in pairwise(upto))",
-        "audit/test_estimators.py statistics/test_quantile_cells.py",
+        "audit/test_estimators.py statistics/order/test_quantile_cells.py",
     ),
     Fault(
         "edges-by-the-true-count",
@@ -263,7 +263,7 @@ FAULTS = (
         "quantiles._count_cells",
         "quantile_cells.places_of(drawn.points, qs, drawn.count)",
         "quantile_cells.places_of(drawn.points, qs, drawn.windows.count)",
-        "statistics/test_quantile_cells.py",
+        "statistics/order/test_quantile_cells.py",
     ),
     Fault(
         "ranks-with-less-noise",
@@ -271,7 +271,7 @@ FAULTS = (
         "exceeds",
         "return noise_sums.sum_tail(self.noise, self._parts, rank) > alpha",
         "return noise_sums.sum_tail(self.noise, self._parts, rank / 0.7) > alpha",
-        "statistics/test_quantile_cells.py",
+        "statistics/order/test_quantile_cells.py",
     ),
     Fault(
         "combined-ranks-with-less-noise",
@@ -279,7 +279,7 @@ FAULTS = (
         "_sure_above",
         "each.tail(math.ceil(t * deviation / step) - drawn)",
         "each.tail(math.ceil(t * deviation / step / 0.7) - drawn)",
-        "statistics/test_quantile_ranks.py",
+        "statistics/order/test_quantile_ranks.py",
     ),
     Fault(
         "first-counts-unpaid",
@@ -287,7 +287,7 @@ FAULTS = (
         "quantiles._count_cells",
         "split.spend(add_noise(between, part, sensitivity=1))",
         "add_noise(between, part, sensitivity=1)",
-        "audit/test_estimators.py statistics/test_quantile_cells.py",
+        "audit/test_estimators.py statistics/order/test_quantile_cells.py",
     ),
     Fault(
         "first-counts-from-the-data",
@@ -295,7 +295,7 @@ FAULTS = (
         "quantiles._count_cells",
         "first = PlaceCounts(ranks, mechanism.noise[0], which)",
         "first = PlaceCounts(between, mechanism.noise[0], which)",
-        "statistics/test_quantile_cells.py",
+        "statistics/order/test_quantile_cells.py",
     ),
     Fault(
         "ends-beyond-the-whole",
@@ -303,7 +303,7 @@ FAULTS = (
         "quantile.END_SHARE",
         "END_SHARE = drawn_interval.INTERVAL_SHARE / 2",
         "END_SHARE = drawn_interval.INTERVAL_SHARE",
-        "statistics/test_quantile.py",
+        "statistics/order/test_quantile.py",
     ),
     Fault(
         "trimmed-ends-rounded-down",
@@ -311,7 +311,7 @@ FAULTS = (
         "_ceiling",
         "low = low + (count - 1)",
         "low = low + 0",
-        "statistics/test_trimmed_levels.py",
+        "statistics/robust/test_trimmed_levels.py",
     ),
     Fault(
         "trimmed-radii-alike",
@@ -319,7 +319,7 @@ FAULTS = (
         "_tilted",
         "return tilt, aim",
         "return Fraction(0), aim",
-        "statistics/test_trimmed.py",
+        "statistics/robust/test_trimmed.py",
     ),
     Fault(
         "trimmed-cut-stands-still",
@@ -327,7 +327,7 @@ FAULTS = (
         "_highest",
         "cuts.trimmed(size) - m for size in sizes",
         "0 * size for size in sizes",
-        "statistics/test_trimmed_levels.py",
+        "statistics/robust/test_trimmed_levels.py",
     ),
     Fault(
         "own-radii-constant",
@@ -336,7 +336,7 @@ FAULTS = (
         "MeanOfRange.sensitivities",
         "len(rows) - np.arange(levels)",
         "len(rows) + 0 * np.arange(levels)",
-        "statistics/test_vector_statistic.py",
+        "research/own_statistics/test_vector_statistic.py",
     ),
     Fault(
         "own-radii-without-slack",
@@ -344,7 +344,7 @@ FAULTS = (
         "vector_statistic.measured",
         "+ slack for each",
         "for each",
-        "statistics/test_vector_statistic.py",
+        "research/own_statistics/test_vector_statistic.py",
     ),
     Fault(
         "scores-not-clipped",
@@ -352,7 +352,7 @@ FAULTS = (
         "PointMasses.of",
         "np.clip(places, lo, hi)",
         "np.maximum(places, lo)",
-        "statistics/test_score_lengths.py",
+        "statistics/robust/test_score_lengths.py",
     ),
     Fault(
         "lengths-not-smoothed",
@@ -360,7 +360,7 @@ FAULTS = (
         "Candidates.between",
         "(coarse - 1, coarse)",
         "(coarse, coarse)",
-        "statistics/test_coarse_steps.py",
+        "statistics/robust/test_coarse_steps.py",
     ),
     Fault(
         "exchanged-rows-one-norm",
@@ -368,7 +368,7 @@ FAULTS = (
         "last_sum",
         "bound=2 * BOUND",
         "bound=BOUND",
-        "papers/test_huang2021.py",
+        "research/papers/test_huang2021.py",
     ),
     Fault(
         "medians-of-one-coordinate",
@@ -376,7 +376,7 @@ FAULTS = (
         "huang2021._bound",
         "return 1, root",
         "return 1, 1",
-        "audit/test_vectors.py statistics/test_mean_vector_kinds.py",
+        "audit/test_vectors.py statistics/vectors/test_mean_vector_kinds.py",
     ),
     # What an answer says of itself.
     Fault(
@@ -417,7 +417,7 @@ FAULTS = (
         "for_sample",
         "shift=max(shift, self.shift)",
         "shift=self.shift",
-        "statistics/test_population.py",
+        "statistics/ranges/test_population.py",
     ),
     Fault(
         "population-margins",
@@ -425,7 +425,7 @@ FAULTS = (
         "sample_margins",
         "chance / (2 * len(qs))",
         "chance / 2",
-        "statistics/test_population_quantiles.py",
+        "statistics/order/test_population_quantiles.py",
     ),
     Fault(
         "population-several-ranks",
@@ -433,7 +433,7 @@ FAULTS = (
         "QuantilesErrorModel.population_intervals",
         "(Fraction(low / least), Fraction(high / least))",
         "(Fraction(0.3 * low / least), Fraction(0.3 * high / least))",
-        "statistics/test_population_quantiles.py",
+        "statistics/order/test_population_quantiles.py",
     ),
     Fault(
         "population-sampling",
@@ -441,7 +441,7 @@ FAULTS = (
         "population.sampled",
         "np.sqrt(nodes / count)",
         "0.7 * np.sqrt(nodes / count)",
-        "statistics/test_population.py",
+        "statistics/ranges/test_population.py",
     ),
     Fault(
         "sandwich-squares",
@@ -449,7 +449,7 @@ FAULTS = (
         "sandwich.draw_squares",
         "sensitivity=asked.most",
         "sensitivity=7 * asked.most // 10",
-        "audit/test_refined_fit.py statistics/test_sandwich.py",
+        "audit/test_refined_fit.py statistics/vectors/test_sandwich.py",
     ),
     Fault(
         "columns-left-out-products",
@@ -457,7 +457,7 @@ FAULTS = (
         "Products.turned",
         "turn @ self.matrix @ turn.T",
         "self.matrix[: len(turn), : len(turn)]",
-        "statistics/test_refined_fit.py",
+        "statistics/vectors/test_refined_fit.py",
     ),
     Fault(
         "ratio-radius-of-the-old-centre",
@@ -465,7 +465,7 @@ FAULTS = (
         "person_mean._far",
         "return _FAR * typical * abs(moved) > reach",
         "return False",
-        "statistics/test_ratio.py",
+        "statistics/means/test_ratio.py",
     ),
     Fault(
         "sizes-that-few-have-unseen",
@@ -473,7 +473,7 @@ FAULTS = (
         "clipped_size",
         "if not outside.excess(0.05) or outside.counted is None:",
         "if True:",
-        "statistics/test_ratio.py",
+        "statistics/means/test_ratio.py",
     ),
     Fault(
         "sandwich-sampling",
@@ -481,7 +481,7 @@ FAULTS = (
         "SandwichSums.part",
         "np.sqrt(squares * enlarged) * unit",
         "0.7 * np.sqrt(squares * enlarged) * unit",
-        "statistics/test_sandwich.py",
+        "statistics/vectors/test_sandwich.py",
     ),
     Fault(
         "sandwich-index",
@@ -489,7 +489,7 @@ FAULTS = (
         "Gradient.index",
         ">= _LIKELY",
         ">= 0",
-        "statistics/test_clipped_gradients.py",
+        "statistics/vectors/test_clipped_gradients.py",
     ),
     Fault(
         "far-gradients",
@@ -497,7 +497,7 @@ FAULTS = (
         "Gradient.index",
         "return 1.0",
         "return LEAST_INDEX",
-        "statistics/test_clipped_gradients.py",
+        "statistics/vectors/test_clipped_gradients.py",
     ),
     Fault(
         "heap-of-rows",
@@ -505,7 +505,7 @@ FAULTS = (
         "clustered",
         "furthest - slack > few",
         "furthest - slack > 1000 * few",
-        "statistics/test_refined_covariance.py",
+        "statistics/vectors/test_refined_covariance.py",
     ),
     Fault(
         "sandwich-noise",
@@ -513,7 +513,7 @@ FAULTS = (
         "_reach",
         "sandwich.noise_parts(float(found.deviations[place]), norm, balls)",
         "sandwich.noise_parts(0.7 * float(found.deviations[place]), norm, balls)",
-        "statistics/test_sandwich.py",
+        "statistics/vectors/test_sandwich.py",
     ),
     Fault(
         "error-law-noise",
@@ -521,7 +521,7 @@ FAULTS = (
         "NoisePart.above",
         "np.abs(t) / self.factor",
         "np.abs(t) / (0.7 * self.factor)",
-        "statistics/test_error_law.py",
+        "statistics/tails/test_error_law.py",
     ),
     Fault(
         "difference-one-side",
@@ -529,7 +529,7 @@ FAULTS = (
         "minus",
         "self.below.plus(other.above)",
         "self.below",
-        "statistics/test_error_law.py test_difference.py",
+        "statistics/tails/test_error_law.py releases/test_difference.py",
     ),
     Fault(
         "mean-interval-narrow",
@@ -545,7 +545,7 @@ FAULTS = (
         "RadiusLaw.least_index",
         "found = [_least(self, each, alpha)",
         "found = [_least(self, each, 0.5)",
-        "statistics/test_tail_index.py",
+        "statistics/tails/test_tail_index.py",
     ),
     Fault(
         "tail-index-usual",
@@ -553,7 +553,7 @@ FAULTS = (
         "Clipped.tail_index",
         "return assumed_index(least,",
         "return assumed_index(None,",
-        "statistics/test_tail_index.py",
+        "statistics/tails/test_tail_index.py",
     ),
     Fault(
         "tail-index-power",
@@ -561,7 +561,7 @@ FAULTS = (
         "PowerEvidence.fits",
         "self.order * share * inside",
         "share * inside",
-        "statistics/test_tail_index.py",
+        "statistics/tails/test_tail_index.py",
     ),
     Fault(
         "tail-status-ok",
@@ -569,7 +569,7 @@ FAULTS = (
         "outside.tail_status",
         "if least >= surely_enough(order):",
         "if least > 0:",
-        "statistics/test_tail_index.py",
+        "statistics/tails/test_tail_index.py",
     ),
     Fault(
         "quantile-ends-narrow",
@@ -577,7 +577,7 @@ FAULTS = (
         "_shift",
         "math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)",
         "math.ceil(0.7 * (ends + math.log(1 / (0.45 * alpha))) * rank)",
-        "statistics/test_quantile.py statistics/test_coverage.py",
+        "statistics/order/test_quantile.py statistics/test_coverage.py",
     ),
     Fault(
         "variance-of-noise",
@@ -610,7 +610,7 @@ FAULTS = (
         "pooled._too_many",
         "> usual",
         "> math.inf",
-        "test_pooled_groups.py",
+        "statistics/groups/test_pooled_groups.py",
     ),
     Fault(
         "pooled-beyond-twice",
@@ -626,7 +626,7 @@ FAULTS = (
         "pooled_law._excess",
         "TIMES * records * share",
         "0.01 * TIMES * records * share",
-        "statistics/test_pooled.py",
+        "statistics/groups/test_pooled.py",
     ),
     Fault(
         "shrunk-without-noise",
@@ -634,7 +634,7 @@ FAULTS = (
         "PooledErrorModel.deviation",
         "noise / max(records, 1.0)",
         "0.5 * noise / max(records, 1.0)",
-        "statistics/test_pooled.py",
+        "statistics/groups/test_pooled.py",
     ),
     Fault(
         "noise-of-groups-of-persons",
@@ -658,7 +658,7 @@ FAULTS = (
         "sum_in_pool",
         "sensitivity=pool.most",
         "sensitivity=round(0.7 * pool.most)",
-        "statistics/test_pooled_sums.py",
+        "statistics/groups/test_pooled_sums.py",
     ),
     Fault(
         "sums-of-persons-beyond",
@@ -690,7 +690,7 @@ FAULTS = (
         "GroupSumErrorModel._ends",
         "off = pooled_law.TIMES * share",
         "off = 0.01 * pooled_law.TIMES * share",
-        "statistics/test_pooled_sums.py",
+        "statistics/groups/test_pooled_sums.py",
     ),
     Fault(
         "sums-of-persons-beside-zero",

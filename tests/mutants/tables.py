@@ -2,9 +2,9 @@
 
 from tests.mutants.fault import Fault
 
-_MARGINS = "tables/test_margins.py"
-_CROSSTAB = "tables/test_crosstab.py"
-_DISTINCT = "tables/test_distinct.py"
+_MARGINS = "api/tables/test_margins.py"
+_CROSSTAB = "api/tables/test_crosstab.py"
+_DISTINCT = "api/tables/test_distinct.py"
 
 FAULTS = (
     Fault(

@@ -17,8 +17,8 @@ import pytest
 import modicum as mo
 from modicum.cli import main
 from modicum.privacy.ledger import sqlite
-from modicum.publishing import files
 from modicum.questions import costs, running
+from modicum.releases.publishing import files
 
 ROWS = 4000
 RNG = np.random.default_rng(8)

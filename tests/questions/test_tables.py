@@ -11,7 +11,7 @@ import pytest
 import modicum as mo
 from modicum.cli import main
 from modicum.privacy.ledger.book import Ledger
-from tests.sources.test_distributed import Cluster
+from tests.sources.cluster.test_distributed import Cluster
 
 ROWS, RELEASES = 6000, 120
 RNG = np.random.default_rng(5)

@@ -9,13 +9,13 @@ from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import laplace
 from modicum.privacy.unit import Unit
-from modicum.release import ScalarEstimate
+from modicum.releases.release import ScalarEstimate
+from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.run import run, run_groups
 from modicum.runtime.steps import draw, read
 from modicum.sources.opening import open_source
 from modicum.sources.reader import read as read_source
-from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from tests.runtime.diary import NotedEntropy

@@ -12,13 +12,13 @@ from modicum.mechanisms.additive import laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import PureDP
 from modicum.privacy.unit import Unit
-from modicum.release import Release, ScalarEstimate
+from modicum.releases.release import Release, ScalarEstimate
+from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import draw, read
 from modicum.sources.opening import open_source
 from modicum.sources.reader import read as read_source
-from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails

@@ -19,7 +19,15 @@ from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
-from tests.sources.engines import RANDOM_ACCESS, TABLES, relation, same, table_of, values, without
+from tests.sources.engines.makers import (
+    RANDOM_ACCESS,
+    TABLES,
+    relation,
+    same,
+    table_of,
+    values,
+    without,
+)
 
 INF, NAN = float("inf"), float("nan")
 NASTY = [1.5, None, NAN, INF, -INF, -0.0, 5e-324, 1e308]

@@ -21,7 +21,7 @@ from modicum.errors import (
 )
 from modicum.sources.files import prefetch
 from modicum.sources.opening import open_source
-from tests.sources.engines import file_of, folder_of, same, table_of, values, without
+from tests.sources.engines.makers import file_of, folder_of, same, table_of, values, without
 
 ENGINES = {"pyarrow": (), "polars": ("pyarrow",), "duckdb": ("pyarrow", "polars")}
 

@@ -28,7 +28,7 @@ from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
-from tests.sources.engines import TABLES
+from tests.sources.engines.makers import TABLES
 
 LATTICE = Lattice.within((-1e6, 1e6))
 RNG = np.random.default_rng(3)

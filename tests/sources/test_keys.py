@@ -12,7 +12,7 @@ import pytest
 
 import modicum as mo
 from modicum.sources.keys import constant_of, label_of, read_key
-from tests.sources.engines import RANDOM_ACCESS, TABLES
+from tests.sources.engines.makers import RANDOM_ACCESS, TABLES
 
 # ruff: noqa: DTZ001 -- columns without a time zone are tested too
 ROWS = 40

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 import modicum
 from modicum.errors import CopyRefused, InvalidArgument, MissingColumn, SourceError, UnsupportedData
-from modicum.sources.arrow import arrow_labels
+from modicum.sources.engines.arrow import arrow_labels
+from modicum.sources.engines.polars import labels_of as polars_labels
 from modicum.sources.labels import Dictionary, Encoded, Label, coded, texts
 from modicum.sources.opening import open_source
-from modicum.sources.polars import labels_of as polars_labels
 from modicum.sources.types import label_kind
-from tests.sources.engines import RANDOM_ACCESS, TABLES, relation, without
+from tests.sources.engines.makers import RANDOM_ACCESS, TABLES, relation, without
 
 ENGINES = TABLES | {
     "duckdb without pyarrow": lambda t, _: relation(t),

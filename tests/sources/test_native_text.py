@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import modicum as mo
-from modicum.sources.arrow import arrow_labels
-from modicum.sources.expressions import Leaf, Matches
+from modicum.sources.conditions.expressions import Leaf, Matches
+from modicum.sources.engines.arrow import arrow_labels
+from modicum.sources.engines.polars import labels_of as polars_labels
 from modicum.sources.labels import Dictionary, Presence, Text, coded, label_items
-from modicum.sources.polars import labels_of as polars_labels
 
 LABELS = ["North", None, "south", "", "North ", "Ä", "Ä", "nan", "None", "5", "North", "\U0001f600"]
 ASKED = [

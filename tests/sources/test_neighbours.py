@@ -25,7 +25,7 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.sources.opening import open_source
 from tests.seen import Seen, seen
-from tests.sources import engines
+from tests.sources.engines import makers
 from tests.sources.odd_columns import KINDS, Kind
 
 ROWS = 12
@@ -57,7 +57,7 @@ NARROWER = {
 }
 
 
-def file_as(write: Callable[[pa.Table, str], None], end: str) -> engines.Maker:
+def file_as(write: Callable[[pa.Table, str], None], end: str) -> makers.Maker:
     def made(table: pa.Table, folder: Path) -> str:
         path = str(folder / f"rows.{end}")
         write(table, path)
@@ -89,8 +89,8 @@ def _held(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     return relation
 
 
-READERS: Mapping[str, engines.Maker] = engines.TABLES | {
-    "duckdb": lambda t, _: _held(engines.relation(t)),
+READERS: Mapping[str, makers.Maker] = makers.TABLES | {
+    "duckdb": lambda t, _: _held(makers.relation(t)),
     "files": in_files,
     "dataset of files": lambda t, f: ds.dataset(in_files(t, f)),
     "files of types": lambda t, f: in_files(t, f, narrow=True),
@@ -107,12 +107,12 @@ READERS: Mapping[str, engines.Maker] = engines.TABLES | {
     "csv of polars": file_as(lambda t, p: pl.from_arrow(t).write_csv(p), "csv"),
     "xlsx": file_as(_excel, "xlsx"),
     "dta": file_as(_stata, "dta"),
-    "arrow of duckdb": lambda t, _: engines.relation(t).to_arrow_table(),
+    "arrow of duckdb": lambda t, _: makers.relation(t).to_arrow_table(),
 }
 
 
 def without(path: Path, *missing: str) -> Any:
-    with engines.without(*missing):
+    with makers.without(*missing):
         return open_source(path)
 
 

@@ -14,8 +14,8 @@ import pytest
 import modicum as mo
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.sources.opening import open_source
-from tests.sources.engines import TABLES as ALL_TABLES
-from tests.sources.engines import labels_of, same, values
+from tests.sources.engines.makers import TABLES as ALL_TABLES
+from tests.sources.engines.makers import labels_of, same, values
 from tests.sources.odd_columns import arrow_types
 
 UNIT = mo.unit_of("id", max_rows=1)

@@ -15,8 +15,8 @@ from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.sums import ClippedSum, Count
-from tests.sources.engines import TABLES
-from tests.sources.test_distributed import Cluster
+from tests.sources.cluster.test_distributed import Cluster
+from tests.sources.engines.makers import TABLES
 
 LATTICE = Lattice.within((-1000, 1000), step=1)
 COARSE = Lattice.within((-1000, 1000), step=4)

@@ -37,7 +37,7 @@ from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.reference.people import by_person, combined, first_rows
-from tests.sources.engines import RANDOM_ACCESS, TABLES
+from tests.sources.engines.makers import RANDOM_ACCESS, TABLES
 
 LATTICE = Lattice.within((-8, 8), step=1)
 WIDE = Lattice.within((-1e9, 1e9))
@@ -172,7 +172,7 @@ def test_a_csv_file_is_ordered_by_numbers(tmp_path, polars) -> None:
     unit = mo.unit_of("id", max_rows=1, order_by="t")
     with pytest.MonkeyPatch.context() as patch:
         if not polars:
-            patch.setattr("modicum.sources.csv.find_spec", lambda _: None)
+            patch.setattr("modicum.sources.formats.csv.find_spec", lambda _: None)
         assert records(path, unit) == [2, 6]
 
 

@@ -14,9 +14,9 @@ from modicum.sources.base import Source
 from modicum.sources.cluster.jobs import DistributedSource, Job
 from modicum.sources.opening import open_source
 from modicum.summaries import brackets
-from tests.sources import remote
-from tests.sources.engines import TABLES
-from tests.sources.test_distributed import Cluster
+from tests.sources.cluster import remote
+from tests.sources.cluster.test_distributed import Cluster
+from tests.sources.engines.makers import TABLES
 
 SIZE = 400_000
 WITHIN = (-1e9, 1e9)

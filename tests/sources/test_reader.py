@@ -14,14 +14,15 @@ from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
-from modicum.sources import arrays, progress, reader
+from modicum.sources import progress, reader
+from modicum.sources.engines import arrays
 from modicum.sources.opening import open_source
 from modicum.sources.persons import TableReader
 from modicum.sources.progress import watched
 from modicum.sources.reader import check_column, read
 from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.sums import Count
-from tests.sources.engines import TABLES
+from tests.sources.engines.makers import TABLES
 
 LATTICE = Lattice.within((-1e9, 1e9))
 NAMES = Columns(("x", "y"))

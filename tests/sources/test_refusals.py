@@ -28,8 +28,8 @@ from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
-from tests.sources.engines import RANDOM_ACCESS, TABLES, relation, table_of
-from tests.sources.remote import EVERYWHERE
+from tests.sources.cluster.remote import EVERYWHERE
+from tests.sources.engines.makers import RANDOM_ACCESS, TABLES, relation, table_of
 from tests.sources.test_engines import COLUMNS
 
 DAY = [date(2020, 1, 1)]

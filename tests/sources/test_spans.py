@@ -12,10 +12,10 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.sources.expressions import FUNCTIONS, parse
+from modicum.sources.conditions.expressions import FUNCTIONS, parse
+from modicum.sources.conditions.view import View
 from modicum.sources.opening import open_source
 from modicum.sources.spans import ANY, TRUTH, Span, declared
-from modicum.sources.view import View
 from modicum.sources.viewed import LocalView
 
 INF = math.inf

@@ -25,8 +25,8 @@ from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
-from tests.sources.engines import RANDOM_ACCESS
-from tests.sources.remote import EVERYWHERE
+from tests.sources.cluster.remote import EVERYWHERE
+from tests.sources.engines.makers import RANDOM_ACCESS
 
 LATTICE = Lattice.within((-10, 10), step=1)
 LOUD = np.array([0x7FA00000, 0x3F800000, 0x7F7FFFFF], np.uint32).view(np.float32)

@@ -18,7 +18,7 @@ from modicum.summaries import brackets
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import TrimPoints, TrimSummary
 from tests.reference.summaries import integers
-from tests.sources.engines import TABLES, table_of
+from tests.sources.engines.makers import TABLES, table_of
 from tests.summaries.cases import NAN, chunked, lattices, reduce
 from tests.summaries.test_records import Column
 from tests.summaries.test_window import HARD, LATTICE, few_are_held  # noqa: F401

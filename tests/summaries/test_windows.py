@@ -19,7 +19,7 @@ from modicum.summaries.base import Read
 from modicum.summaries.grouped import summary_of_sorted
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 from tests.reference.summaries import integers
-from tests.sources.engines import TABLES, table_of
+from tests.sources.engines.makers import TABLES, table_of
 from tests.summaries.cases import reduce
 from tests.summaries.test_records import Column
 from tests.summaries.test_window import HARD, LATTICE

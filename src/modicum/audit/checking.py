@@ -17,8 +17,9 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import approx, pure, zcdp
 from modicum.runtime.query import Query
-from modicum.statistics.histogram import CutsOption
-from modicum.statistics.spec import Options, Row
+from modicum.statistics.options import Options
+from modicum.statistics.order.histogram import CutsOption
+from modicum.statistics.spec import Row
 
 __all__ = ["COUNTS", "check", "check_row", "joint_loss", "neighbours", "scenarios"]
 

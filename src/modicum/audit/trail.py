@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from modicum import errors, release
+from modicum import errors
 from modicum.audit.report import Leak, Path
-from modicum.charging import fitted
 from modicum.exact.entropy import Entropy
 from modicum.privacy.event import Event
 from modicum.privacy.unit import Unit
+from modicum.releases import release
+from modicum.runtime.charging import fitted
 from modicum.runtime.query import Query
 from modicum.runtime.replay import Run
 from modicum.runtime.run import Reader

@@ -74,10 +74,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 3 if a release was made whose answer cannot be used, see :class:`modicum.status.Status`
-        (of groups: none of them can); 4 if one was made, and what was to be done with it could not;
-        2 for bad input, after one line on standard error; 130 if it was interrupted; 1 if nobody
-        reads the output.
+        0; 3 if a release was made whose answer cannot be used, see
+        :class:`modicum.releases.status.Status` (of groups: none of them can); 4 if one was made,
+        and what was to be done with it could not; 2 for bad input, after one line on standard
+        error; 130 if it was interrupted; 1 if nobody reads the output.
     """
     codecs.register_error("modicum", _spelled)
     given = list(sys.argv[1:] if argv is None else argv)

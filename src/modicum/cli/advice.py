@@ -13,8 +13,8 @@ from keyword import iskeyword
 from math import isclose, isnan
 from typing import Any
 
-from modicum.sources.examined import AROUND, OPTIONS, TRUTHS, PatternCounts, pattern, within
-from modicum.sources.numerals import MARKS, Numbers
+from modicum.sources.formats.examined import AROUND, OPTIONS, TRUTHS, PatternCounts, pattern, within
+from modicum.sources.formats.numerals import MARKS, Numbers
 
 Advice = tuple[str, str]
 """What a line is for, and the line."""

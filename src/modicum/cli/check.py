@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 from modicum.cli.advice import READABLE, advice, listed, mark_or_name, quoted
 from modicum.cli.options import TABLE, Output, add_csv, opened
 from modicum.cli.tasks import words_of
-from modicum.errors import InvalidArgument
-from modicum.plural import number_of
-from modicum.sources import base, copied, excel, progress
-from modicum.sources.csv import CsvFile
-from modicum.sources.examined import NumberCounts, PatternCounts
-from modicum.sources.numerals import TRUTH, Numbers
-from modicum.sources.oddities import oddities
-from modicum.sources.several import SeveralFiles
+from modicum.errors import InvalidArgument, number_of
+from modicum.sources import base, progress
+from modicum.sources.formats import copied, excel
+from modicum.sources.formats.csv import CsvFile
+from modicum.sources.formats.examined import NumberCounts, PatternCounts
+from modicum.sources.formats.numerals import TRUTH, Numbers
+from modicum.sources.formats.oddities import oddities
+from modicum.sources.formats.several import SeveralFiles
 from modicum.sources.types import conversion, is_number, label_kind
 
 _WARNING = "NOT PRIVATE: exact facts about the data, for whoever keeps them. Do not pass them on."

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from modicum.cli import options, publishing, tasks, wording
 from modicum.errors import InvalidArgument
-from modicum.status import NO_VALUES
+from modicum.releases.status import NO_VALUES
 
 if TYPE_CHECKING:
-    from modicum.tables.description import Description
+    from modicum.api.tables.description import Description
 
 
 def add_to(verbs: Any) -> None:

@@ -11,7 +11,7 @@ from modicum.cli import options, tasks
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger import book, chain
-from modicum.publishing import files, ledger_report
+from modicum.releases.publishing import files, ledger_report
 
 _DESCRIPTION = """\
 Budgets that outlive a process. A ledger is a file or a data base with accounts, one for

@@ -11,18 +11,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from modicum.confidence import Tail
-from modicum.curator import Curator
+from modicum.api.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.unit import Unit, unit_of
-from modicum.sources import copied, files
+from modicum.releases.confidence import Tail
+from modicum.sources import files
 from modicum.sources.base import Source
-from modicum.statistics.spec import LEAST_LEVEL
+from modicum.sources.formats import copied
+from modicum.statistics.options import LEAST_LEVEL
 
 if TYPE_CHECKING:
     from modicum.privacy.ledger.book import Ledger
-    from modicum.sources.view import View
+    from modicum.sources.conditions.view import View
 
 T = TypeVar("T")
 LEDGER = "MODICUM_LEDGER"
@@ -223,7 +224,7 @@ def chosen_views(arguments: argparse.Namespace) -> list[View]:
     """Read --with, one after the other, then --where."""
     if not arguments.made and arguments.where is None:
         return []
-    from modicum.sources.view import View
+    from modicum.sources.conditions.view import View
 
     views = [View(None, (each,)) for each in arguments.made]
     return views if arguments.where is None else [*views, View(arguments.where)]

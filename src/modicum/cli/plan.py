@@ -11,7 +11,7 @@ from modicum.cli import options, statistics, tasks
 from modicum.errors import InvalidArgument
 from modicum.plan.shapes import ShapeName
 from modicum.plan.statistics import find_words, plan_of
-from modicum.publishing.files import checked_target
+from modicum.releases.publishing.files import checked_target
 from modicum.statistics.spec import Declaration, Planned
 
 _ABOUT = """\

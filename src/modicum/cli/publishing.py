@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modicum.cli.options import Output, number
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.publishing import files, publishable
+from modicum.releases import publishable
+from modicum.releases.publishing import files
 
 if TYPE_CHECKING:
-    from modicum.publishing.table import Publishing
+    from modicum.releases.publishing.table import Publishing
 
 _FORM = ("digits", "base", "suppress", "unreliable", "title", "citation", "rights")
 _FLAGS = ("overwrite", "of_population")
@@ -101,7 +102,7 @@ class PublishedFiles(NamedTuple):
 
     def _write_page(self, record: publishable.Publishable) -> None:
         if self.page is not None and self.publishing is not None:
-            from modicum.publishing.report import Report
+            from modicum.releases.publishing.report import Report
 
             report = Report.of(self.publishing, self.author)
             report.to_file(record, self.page, overwrite=self.overwrite)
@@ -133,7 +134,7 @@ def chosen_publication(arguments: argparse.Namespace) -> PublishedFiles:
 
 def chosen_form(arguments: argparse.Namespace) -> Publishing:
     """Read the options of a table and of a page."""
-    from modicum.publishing.table import Publishing
+    from modicum.releases.publishing.table import Publishing
 
     return Publishing.of(
         digits=_digits(arguments.digits),

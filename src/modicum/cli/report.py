@@ -9,8 +9,9 @@ from typing import Any
 
 from modicum.cli import options, publishing, tasks
 from modicum.errors import InvalidArgument
-from modicum.publishing import files, publishable
-from modicum.publishing.report import Report
+from modicum.releases import publishable
+from modicum.releases.publishing import files
+from modicum.releases.publishing.report import Report
 
 _DESCRIPTION = """\
 Write a page about a release: the numbers and intervals in words and as a picture, what

@@ -16,23 +16,23 @@ from inspect import Parameter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from modicum import codec
 from modicum.cli import bulk, options, publishing, tasks
-from modicum.confidence import assumed_tail
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Release
+from modicum.releases.confidence import assumed_tail
+from modicum.releases.release import Release
 from modicum.runtime.query import Query
 from modicum.sources import base
 from modicum.sources.types import label_kind
 from modicum.statistics.contents import CHAPTERS, find_statistic
 from modicum.statistics.spec import Declaration, Row
+from modicum.stored import codec
 
 if TYPE_CHECKING:
-    from modicum.array_release import ArrayRelease
-    from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+    from modicum.releases.array_release import ArrayRelease
+    from modicum.releases.grouped_release import GroupedArrayRelease, GroupedRelease
 
     AnyRelease = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease
 
@@ -266,7 +266,7 @@ def _released(
         release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
     groups: GroupedRelease = curator.group_by(*arguments.by, **chosen).run(query)
-    from modicum.grouped_release import under
+    from modicum.releases.grouped_release import under
 
     return groups if counted else under(groups, account)
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from modicum.api.curator import Curator
+from modicum.api.tables.table_release import Crosstab
 from modicum.cli import options, publishing, tasks
 from modicum.cli.statistics import chosen_keys, keys_as_declared
-from modicum.curator import Curator
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import event_of
-from modicum.release import Release
-from modicum.tables.table_release import Crosstab
+from modicum.releases.release import Release
 
 _Answer = Callable[[Curator, argparse.Namespace, dict[str, Any]], Release | Crosstab]
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given
+from modicum.stored.codec import storable
 
 # |x| <= 2^51 step keeps x + 1.5 * 2^52 step inside [2^52, 2^53] step, where floats are spaced by
 # exactly one step: the addition rounds to the lattice and the subtraction is exact.

@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.stored.codec import storable
 
 Floats = NDArray[np.float64]
 

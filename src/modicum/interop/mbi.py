@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
-from modicum.release import Record
+from modicum.releases.array_release import ArrayRelease
+from modicum.releases.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.releases.release import Record
 
 __all__ = ["Marginal", "Marginals", "marginals", "to_mbi"]
 

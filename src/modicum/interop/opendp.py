@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from modicum.answering import answered
+from modicum.api.answering import answered
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_above
 from modicum.privacy.budget import Budget
 from modicum.privacy.unit import Unit
-from modicum.release import Record
+from modicum.releases.release import Record
 from modicum.runtime.query import Query
 
 __all__ = ["register", "to_opendp"]

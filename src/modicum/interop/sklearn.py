@@ -15,10 +15,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum import errors, one_shot
+from modicum import errors
+from modicum.api import one_shot
 from modicum.privacy.budget import Number, chosen_budget
-from modicum.release import Record
-from modicum.sources import arrays, base
+from modicum.releases.release import Record
+from modicum.sources import base
+from modicum.sources.engines import arrays
 
 try:
     _base: Any = import_module("sklearn.base")

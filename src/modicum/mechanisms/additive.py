@@ -22,7 +22,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian, discrete_gaussian_many
@@ -40,6 +39,7 @@ from modicum.mechanisms.base import (
 )
 from modicum.privacy import budget, split
 from modicum.privacy.event import ZCDP, Event, PureDP
+from modicum.stored.codec import storable
 
 Cells = tuple[range, Floats]
 

@@ -18,11 +18,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.codec import storable
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms import base, grids
 from modicum.privacy.event import Event, RangeDP
+from modicum.stored.codec import storable
 
 Integers = NDArray[np.int64]
 

@@ -16,13 +16,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from modicum.codec import storable
 from modicum.exact import bernoulli, levels
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.additive import Additive, Cells, Noise, add_noise
 from modicum.mechanisms.base import SECRET, Floats, Mechanism, Support, points_around
 from modicum.privacy.event import Event, PureDP
 from modicum.privacy.split import Share
+from modicum.stored.codec import storable
 
 STAIRCASE_FROM = Fraction(3, 2)  # ε of a draw: from here on a staircase is 9 % better, or more
 _WIDE = 1 << 12  # standard deviation of noise whose outcomes are not listed one by one

@@ -20,8 +20,8 @@ from modicum.plan.statistics import release as release
 from modicum.plan.summary import Plan as Plan
 from modicum.privacy.budget import Budget, Number
 from modicum.privacy.unit import Unit
-from modicum.statistics.monotone_statistic import MonotoneStatistic
-from modicum.statistics.split import Clusters
+from modicum.statistics.ranges.split import Clusters
+from modicum.statistics.robust.monotone_statistic import MonotoneStatistic
 
 __all__ = [
     "Plan",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from modicum import errors, plural
+from modicum import errors
 from modicum.plan.shapes import three_digits
-from modicum.publishing.html import card, facts, table
-from modicum.publishing.text import aligned
+from modicum.releases.publishing.html import card, facts, table
+from modicum.releases.publishing.text import aligned
 
 if TYPE_CHECKING:
     from modicum.plan.summary import Plan
@@ -94,7 +94,7 @@ class PlanCurve(Sequence["Plan"]):
         InvalidArgument
             Without matplotlib.
         """
-        from modicum.publishing import plots
+        from modicum.releases.publishing import plots
 
         lines = [
             ("expected error", [plan.error for plan in self.plans]),
@@ -110,7 +110,7 @@ class PlanCurve(Sequence["Plan"]):
     @property
     def _heading(self) -> str:
         first = self.plans[0]
-        fixed = str(first.budget) if self.varied == "n" else plural.number_of(first.n, "row")
+        fixed = str(first.budget) if self.varied == "n" else errors.number_of(first.n, "row")
         return f"plans for {first.noun}: {fixed}"
 
     def _cells(self) -> list[list[str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from modicum.plan.grid import Grid
-from modicum.publishing.html import escaped
+from modicum.releases.publishing.html import escaped
 
 STYLE = """
 .panels{display:grid;grid-template-columns:1fr 1fr;gap:1rem}

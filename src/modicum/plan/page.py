@@ -20,8 +20,8 @@ from modicum.plan.asked import AMOUNT, PlannedQuestion
 from modicum.plan.grid import Grid, grid_of, steps
 from modicum.privacy.budget import PURE_KIND, Budget, decimal_text
 from modicum.privacy.unit import NEIGHBOURS
-from modicum.publishing import page as html
-from modicum.publishing.html import escaped
+from modicum.releases.publishing import page as html
+from modicum.releases.publishing.html import escaped
 
 if TYPE_CHECKING:
     from modicum.plan.summary import Plan

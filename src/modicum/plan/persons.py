@@ -21,9 +21,10 @@ from modicum.exact.lattice import Lattice
 from modicum.plan import shapes, solve
 from modicum.plan.trial import CountingReader, Released, Trial, apart, trial
 from modicum.privacy.unit import Unit
-from modicum.release import Estimate
+from modicum.releases.release import Estimate
 from modicum.runtime.query import Query
-from modicum.sources import arrays, base
+from modicum.sources import base
+from modicum.sources.engines import arrays
 from modicum.summaries.synthetic import SyntheticTable, uniform
 
 COLUMN = "value"

@@ -94,7 +94,7 @@ def release(question: Builder, /, **asked: Any) -> Plan:
     ----------
     question : callable
         A function of :mod:`modicum.query`, such as ``query.mean``, or of
-        :mod:`modicum.papers`, such as ``papers.kulesza2023.shifted_mean``.
+        :mod:`modicum.research.papers`, such as ``papers.kulesza2023.shifted_mean``.
     **asked
         Its arguments but for the column and the cost, and what the plan of its name takes besides:
         ``release(query.mean, ...)`` is ``plan.mean(...)``.
@@ -304,7 +304,7 @@ def _declared(question: Builder) -> tuple[Declaration, Planned]:
     name = getattr(question, "__name__", "")
     known: tuple[Declaration, ...] = (find_statistic(name),) if name in PLANNED else ()
     if all(each.question is not question for each in known):
-        from modicum.papers.registry import STATISTICS as known
+        from modicum.research.papers.registry import STATISTICS as known
     for each in known:
         if each.question is question and each.plan is not None:
             return each, each.plan

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from modicum import errors, plural
+from modicum import errors
 from modicum.exact.lattice import Lattice
 from modicum.plan import solve
 from modicum.plan.asked import PlannedQuestion
@@ -19,8 +19,8 @@ from modicum.plan.shapes import Shape, TableShape, three_digits
 from modicum.privacy.budget import Budget, Number, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
-from modicum.publishing.files import checked_target, write_whole
-from modicum.publishing.html import card, facts
+from modicum.releases.publishing.files import checked_target, write_whole
+from modicum.releases.publishing.html import card, facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ class Plan:
         about = "".join(f", {words}" for _, _, words in self._chosen())
         if self.shape is not None:
             about += self.shape.words(self.lattice)
-        return f"plan for {self.noun} of {plural.number_of(self.n, 'row')}{about}"
+        return f"plan for {self.noun} of {errors.number_of(self.n, 'row')}{about}"
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum import array_release, release
 from modicum.exact import enclosure, octaves
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -27,12 +26,13 @@ from modicum.mechanisms import additive, base
 from modicum.plan.shapes import Population, Shape, TableShape
 from modicum.privacy.event import Event
 from modicum.privacy.unit import Unit
+from modicum.releases import array_release, release
+from modicum.releases.status import USABLE, Status, judged
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import Draw, Steps
 from modicum.sources import persons
 from modicum.sources.opening import open_source
-from modicum.status import USABLE, Status, judged
 from modicum.summaries import synthetic
 from modicum.summaries.base import Read
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, get_args
 
-from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given, no_attribute, says_how
 from modicum.exact.rational import as_fraction
+from modicum.stored.codec import storable
 
 Kind = Literal["pure", "zcdp", "approx"]
 Number = int | float | str | Fraction

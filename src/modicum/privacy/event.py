@@ -17,10 +17,10 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact import enclosure, rational
 from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, Budget, Kind, short_text
+from modicum.stored.codec import storable
 
 _DIGITS = 40
 _BITS = 40  # binary places kept where a ρ becomes an ε

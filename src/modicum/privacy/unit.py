@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeVar, get_args
 
-from modicum.codec import storable
 from modicum.errors import InvalidArgument, as_given, says_how
 from modicum.privacy.event import Event
+from modicum.stored.codec import storable
 
 NEIGHBOURS = "add-remove"
 """Neighbouring data sets differ by one unit's rows being present or absent."""

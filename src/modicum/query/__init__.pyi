@@ -17,13 +17,13 @@ True
 from collections.abc import Sequence
 from typing import Literal
 
-from modicum.array_release import ArrayRelease
 from modicum.privacy.budget import Budget, Number
-from modicum.release import Release
+from modicum.releases.array_release import ArrayRelease
+from modicum.releases.release import Release
+from modicum.research.own_statistics.vector_statistic import Sensitivities
 from modicum.runtime.query import Query as Query
-from modicum.statistics.monotone_statistic import MonotoneStatistic
-from modicum.statistics.split import Clusters
-from modicum.statistics.vector_statistic import Sensitivities
+from modicum.statistics.ranges.split import Clusters
+from modicum.statistics.robust.monotone_statistic import MonotoneStatistic
 
 __all__ = [
     "Query",

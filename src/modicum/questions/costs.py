@@ -12,7 +12,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from modicum import charging, errors, group_by, plural
+from modicum import errors
+from modicum.api import group_by
+from modicum.api.tables import crosstab, description, distinct
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import ApproxDP, Event, event_of
 from modicum.privacy.ledger.book import Ledger
@@ -20,11 +22,11 @@ from modicum.privacy.ledger.chain import AccountState, checked_name
 from modicum.privacy.unit import Unit
 from modicum.questions.question import N_DISTINCT, OF_CELLS, VALUE_COUNTS, Question, naming
 from modicum.questions.questionnaire import Questionnaire
+from modicum.runtime import charging
 from modicum.runtime.query import Query
 from modicum.runtime.run import row_costs
 from modicum.sources import base, groups, persons, reader, viewed
-from modicum.sources.view import View
-from modicum.tables import crosstab, description, distinct
+from modicum.sources.conditions.view import View
 
 _ROUNDED = Fraction(1, 10**9)  # parts of a description are rounded down to units of a ledger
 
@@ -101,7 +103,7 @@ class QuestionCosts:
         return _sum((each.due for each in self.costs), self.account.budget.kind)
 
     def __str__(self) -> str:
-        asked = plural.number_of(len(self.costs), "question")
+        asked = errors.number_of(len(self.costs), "question")
         lines = [f"{self.file}: {asked} can be asked; the check charges nothing"]
         rows = [
             (each.question.name, each.question.about, str(each.cost), _charged(each))

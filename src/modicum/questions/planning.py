@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from modicum import charging, group_by, plural
+from modicum import errors
+from modicum.api import group_by
+from modicum.api.tables import crosstab, distinct, table_release
+from modicum.api.tables.margins import ErrorOfSum
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.plan import shapes, summary
 from modicum.plan.statistics import plan_of
@@ -26,10 +29,9 @@ from modicum.questions.question import (
     naming,
 )
 from modicum.questions.questionnaire import Questionnaire
+from modicum.runtime import charging
 from modicum.sources import opening, viewed
 from modicum.statistics.contents import PLANNED
-from modicum.tables import crosstab, distinct, table_release
-from modicum.tables.margins import ErrorOfSum
 
 _ALPHA = 0.05  # of the intervals
 _NOT_EXPECTED = {"epsilon", "rho", "budget", "error", "unit"}
@@ -181,7 +183,7 @@ class QuestionPlans:
             cost = str(each.question.cost) + ("" if keys is None else f" and {keys} for keys")
             rows.append((each.question.name, each.question.about, cost, each.words))
         total = " and ".join(map(str, self.totals))
-        asked = plural.number_of(len(self.plans), "question")
+        asked = errors.number_of(len(self.plans), "question")
         return "\n".join(
             [
                 f"plan of {self.file}: {asked}; nothing is read or spent",

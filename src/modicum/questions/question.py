@@ -11,17 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from modicum import confidence, group_by, signature
 from modicum import query as ask
-from modicum.curator import Curator
+from modicum.api import group_by, signature
+from modicum.api.curator import Curator
+from modicum.api.tables.crosstab import checked_margins
 from modicum.errors import InvalidArgument, ModicumError, as_given, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
-from modicum.publishing.table import Publishing
+from modicum.releases import confidence
+from modicum.releases.publishing.table import Publishing
 from modicum.runtime.query import Query
-from modicum.sources.view import View
+from modicum.sources.conditions.view import View
 from modicum.statistics import contents
 from modicum.summaries.base import Columns
-from modicum.tables.crosstab import checked_margins
 
 DESCRIBE, CROSSTAB, VALUE_COUNTS, N_DISTINCT = "describe", "crosstab", "value_counts", "n_distinct"
 WHOLE_TABLE = (DESCRIBE, CROSSTAB, VALUE_COUNTS, N_DISTINCT)

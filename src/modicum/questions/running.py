@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from modicum import errors, version
-from modicum.array_release import ArrayRelease
-from modicum.curator import Curator
-from modicum.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.api.curator import Curator
+from modicum.api.tables.description import Description
+from modicum.api.tables.table_release import Crosstab
 from modicum.privacy.ledger import book, store
-from modicum.publishing.files import write_whole
 from modicum.questions.costs import QuestionCosts, aligned
 from modicum.questions.question import DESCRIBE, N_DISTINCT, WHOLE_TABLE, Question
 from modicum.questions.questionnaire import Questionnaire
-from modicum.release import Release
+from modicum.releases.array_release import ArrayRelease
+from modicum.releases.grouped_release import GroupedArrayRelease, GroupedRelease
+from modicum.releases.publishing.files import write_whole
+from modicum.releases.release import Release
 from modicum.sources.base import Source
-from modicum.tables.description import Description
-from modicum.tables.table_release import Crosstab
 
 Answer = Release | ArrayRelease | GroupedRelease | GroupedArrayRelease | Crosstab | Description
 State = Literal["answered", "not written", "refused", "not asked"]

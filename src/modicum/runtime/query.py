@@ -14,7 +14,7 @@ from modicum.privacy.accountant import approx_to_zcdp
 from modicum.privacy.budget import APPROX_KIND, Budget, Kind
 from modicum.privacy.event import ZCDP, ApproxDP, Event, event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Estimate, Record, Release
+from modicum.releases.release import Estimate, Record, Release
 from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
 

@@ -13,7 +13,7 @@ from typing import Any
 from modicum.exact.entropy import SYSTEM
 from modicum.mechanisms.base import Mechanism
 from modicum.privacy.event import Event
-from modicum.release import Estimate
+from modicum.releases.release import Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import Reader
 from modicum.runtime.steps import Draw

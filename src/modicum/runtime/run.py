@@ -22,8 +22,8 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Mechanism
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.unit import Unit
-from modicum.publishing.plain import plain
-from modicum.release import Estimate, TranscriptEntry
+from modicum.releases.publishing.plain import plain
+from modicum.releases.release import Estimate, TranscriptEntry
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Reads, Step, Steps
 from modicum.sources.progress import watched

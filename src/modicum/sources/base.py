@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum import errors
-from modicum.plural import number_of
+from modicum.errors import number_of
 from modicum.sources import spans
 from modicum.sources.labels import Coder, Dictionary, Label, LabelValues, Presence, coded
 from modicum.sources.types import check_number, field_of, is_null, label_kind, value_type
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
 if TYPE_CHECKING:
-    from modicum.sources.view import View
+    from modicum.sources.conditions.view import View
 
 CHUNK = 1 << 16
 """Most rows in a chunk."""
@@ -123,8 +123,8 @@ class Source(ABC):
     def span(self, column: str | None, read: str = "number") -> spans.Span:
         """[view.5] Return between which numbers a column's values lie, as far as that is public.
 
-        ``read`` is as for :class:`~modicum.sources.expressions.Leaf`: what labels are asked is
-        true or false.
+        ``read`` is as for :class:`~modicum.sources.conditions.expressions.Leaf`: what labels are
+        asked is true or false.
         """
         if read == "number":
             known = column in self._names if self._names is not None else column is None

@@ -18,14 +18,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from modicum.errors import InvalidArgument, ModicumWarning, SourceError, UnsupportedData, as_given
-from modicum.plural import number_of
-from modicum.sources import arrow, base, copied, csv_rows, excel, several
+from modicum.errors import (
+    InvalidArgument,
+    ModicumWarning,
+    SourceError,
+    UnsupportedData,
+    as_given,
+    number_of,
+)
+from modicum.sources import base
 from modicum.sources.base import Source
-from modicum.sources.csv import CsvFile
-from modicum.sources.duckdb import DuckRelation
-from modicum.sources.numerals import Numbers
-from modicum.sources.polars import LazyQuery
+from modicum.sources.engines import arrow
+from modicum.sources.engines.duckdb import DuckRelation
+from modicum.sources.engines.polars import LazyQuery
+from modicum.sources.formats import copied, csv_rows, excel, several
+from modicum.sources.formats.csv import CsvFile
+from modicum.sources.formats.numerals import Numbers
 
 T = TypeVar("T")
 _BATCH = 1 << 17  # rows of a Parquet file

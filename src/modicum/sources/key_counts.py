@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources import arrow, base, labels
+from modicum.sources import base, labels
+from modicum.sources.engines import arrow
 from modicum.summaries.base import Integers, Sensitive
 
 LARGEST = 1 << 53

@@ -28,7 +28,7 @@ def _imported(package: str) -> ModuleType:
     engine: ModuleType
     match package:
         case "numpy" | "builtins":
-            from modicum.sources import arrays
+            from modicum.sources.engines import arrays
 
             engine = arrays
         case "pathlib":
@@ -36,19 +36,19 @@ def _imported(package: str) -> ModuleType:
 
             engine = files
         case "pandas":
-            from modicum.sources import pandas
+            from modicum.sources.engines import pandas
 
             engine = pandas
         case "polars":
-            from modicum.sources import polars
+            from modicum.sources.engines import polars
 
             engine = polars
         case "pyarrow":
-            from modicum.sources import arrow
+            from modicum.sources.engines import arrow
 
             engine = arrow
         case "duckdb" | "_duckdb":
-            from modicum.sources import duckdb
+            from modicum.sources.engines import duckdb
 
             engine = duckdb
         case "pyspark":
@@ -60,7 +60,7 @@ def _imported(package: str) -> ModuleType:
 
             engine = dask
         case _:
-            from modicum.sources import ibis
+            from modicum.sources.engines import ibis
 
             engine = ibis
     return engine
@@ -117,7 +117,7 @@ def _open_list(items: Sequence[Any]) -> Source:
         named = any(isinstance(item, os.PathLike | Source) for item in items)
         if named or all(map(files.names_a_file, items)):
             return files.open_list(items)
-    from modicum.sources import arrays
+    from modicum.sources.engines import arrays
 
     return arrays.open_numbers(items)
 

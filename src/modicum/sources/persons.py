@@ -20,8 +20,9 @@ from modicum.exact.entropy import Entropy, expanded
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.privacy.unit import Unit
-from modicum.sources import arrays, reader
+from modicum.sources import reader
 from modicum.sources.base import Floats, MemorySource, Source, suppress_warnings
+from modicum.sources.engines import arrays
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Label, label_bytes
 from modicum.sources.reader import read
 from modicum.summaries.base import LIMB, Columns, Integers, Read, RecordRule, Sensitive

@@ -20,13 +20,13 @@ from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.unit import Unit
-from modicum.sources.arrays import BLOCK, MatrixSource
 from modicum.sources.base import Chunk, Floats, Source, suppress_warnings
+from modicum.sources.engines.arrays import BLOCK, MatrixSource
 from modicum.sources.progress import watched
 from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Sensitive
 
 if TYPE_CHECKING:
-    from modicum.sources.view import View
+    from modicum.sources.conditions.view import View
 
 Column = str | Columns | None
 C = TypeVar("C", bound=Column)

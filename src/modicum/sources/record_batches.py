@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.sources import arrow, base, files
-from modicum.sources.duckdb import arrow_reader, quoted
+from modicum.sources import base, files
+from modicum.sources.engines import arrow
+from modicum.sources.engines.duckdb import arrow_reader, quoted
 
 BLOCK = 1 << 20
 """Rows of a block; the last one may have fewer."""

@@ -20,13 +20,13 @@ from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
 from modicum.sources.base import Chunk, Floats, Key, Source, guarded, rows_of
-from modicum.sources.expressions import Columns, Constant, Expression, Leaf, Matches
+from modicum.sources.conditions.expressions import Columns, Constant, Expression, Leaf, Matches
+from modicum.sources.conditions.view import View
 from modicum.sources.keys import constant_of
 from modicum.sources.labels import Coder, Datetimes, Dictionary, Encoded, Label, Presence
 from modicum.sources.reader import RemoteSource, Scope
 from modicum.sources.spans import TRUTH, Span
 from modicum.sources.types import in_expressions
-from modicum.sources.view import View
 from modicum.summaries.base import Fetchable, Integers, Read, Sensitive
 
 _DERIVED = "float64"  # the declared type of a column that is made

@@ -9,34 +9,34 @@ if TYPE_CHECKING:
     from modicum.statistics.spec import Declaration
 
 CHAPTERS = {
-    "cdf": "histogram",
-    "clipped_mean_vector": "mean_vector",
-    "count": "count",
-    "covariance": "covariance",
-    "expectile": "location",
-    "geometric_mean": "geometric_mean",
-    "histogram": "histogram",
-    "huber": "location",
-    "iqr": "iqr",
-    "linear_regression": "regression",
-    "lp_center": "location",
-    "max": "extreme",
-    "mean": "mean",
-    "mean_vector": "mean_vector",
-    "median": "quantile",
-    "min": "extreme",
-    "monotone_statistic": "monotone",
-    "pca": "covariance",
-    "quantile": "quantile",
-    "quantiles": "quantiles",
-    "ratio": "ratio",
-    "skewness": "skewness",
-    "std": "spread",
-    "sum": "sum",
-    "trimmed_mean": "trimmed",
-    "var": "spread",
-    "vector_statistic": "vector_statistic",
-    "winsorized_mean": "trimmed",
+    "cdf": "statistics.order.histogram",
+    "clipped_mean_vector": "research.papers.huang2021",
+    "count": "statistics.means.count",
+    "covariance": "statistics.vectors.covariance",
+    "expectile": "statistics.robust.location",
+    "geometric_mean": "statistics.means.geometric_mean",
+    "histogram": "statistics.order.histogram",
+    "huber": "statistics.robust.location",
+    "iqr": "statistics.order.iqr",
+    "linear_regression": "statistics.vectors.regression",
+    "lp_center": "statistics.robust.location",
+    "max": "statistics.order.extreme",
+    "mean": "statistics.means.mean",
+    "mean_vector": "statistics.vectors.mean_vector",
+    "median": "statistics.order.quantile",
+    "min": "statistics.order.extreme",
+    "monotone_statistic": "research.own_statistics.monotone",
+    "pca": "statistics.vectors.covariance",
+    "quantile": "statistics.order.quantile",
+    "quantiles": "statistics.order.quantiles",
+    "ratio": "statistics.means.ratio",
+    "skewness": "statistics.means.skewness",
+    "std": "statistics.means.spread",
+    "sum": "statistics.means.sum",
+    "trimmed_mean": "statistics.robust.trimmed",
+    "var": "statistics.means.spread",
+    "vector_statistic": "research.own_statistics.vector_statistic",
+    "winsorized_mean": "statistics.robust.trimmed",
 }
 _UNPLANNED = ("ratio", "vector_statistic")
 PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)
@@ -45,5 +45,5 @@ PLANNED = tuple(name for name in CHAPTERS if name not in _UNPLANNED)
 def find_statistic(name: str) -> Declaration:
     """Import the chapter of a statistic, and return what it declares of it."""
     declared: tuple[Declaration, ...]
-    declared = import_module(f"modicum.statistics.{CHAPTERS[name]}").STATISTICS
+    declared = import_module(f"modicum.{CHAPTERS[name]}").STATISTICS
     return next(each for each in declared if each.name == name)

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.codec import storable
 from modicum.exact.lattice import Lattice
+from modicum.stored.codec import storable
 from modicum.summaries.base import AdditiveSummary, Integers, Reduction, Rows
 from modicum.summaries.second_moments import BITS, FIT_BITS, RowNorm, RowTotals, Scaling, on_lattice
 from modicum.summaries.vectors import BOUND, Floats, RowPass, norms, shortened, size

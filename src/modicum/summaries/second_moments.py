@@ -16,9 +16,9 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.codec import storable
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.stored.codec import storable
 from modicum.summaries import base
 from modicum.summaries.base import Integers
 from modicum.summaries.vectors import Floats, RowPass

@@ -32,12 +32,12 @@ import numpy as np
 import pandas as pd
 
 import modicum as mo
-from modicum.codec import to_text
 from modicum.exact.entropy import SystemEntropy
 from modicum.privacy.ledger import sqlite
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import charged, digest
 from modicum.query import count
+from modicum.stored.codec import to_text
 
 TABLE = pd.DataFrame({"g": list("ab") * 20, "x": np.arange(40.0)})
 COST = "0.01"

@@ -9,8 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
-from modicum.errors import AccessDeniedError, BudgetExceeded, InvalidArgument, LedgerCorrupt
-from modicum.plural import number_of
+from modicum.errors import (
+    AccessDeniedError,
+    BudgetExceeded,
+    InvalidArgument,
+    LedgerCorrupt,
+    number_of,
+)
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.ledger import postgres, sqlite
 from modicum.privacy.ledger.chain import (

@@ -14,8 +14,8 @@ import numpy as np
 from modicum.errors import ModicumError, SourceError
 from modicum.sources.base import opener, suppress_warnings
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
+from modicum.sources.engines.pandas import open_pandas, pandas_column
 from modicum.sources.labels import Dictionary, label_bytes
-from modicum.sources.pandas import open_pandas, pandas_column
 from modicum.sources.types import label_kind
 
 _FAN_IN = 16  # parts merged at a time

@@ -24,10 +24,10 @@ from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.sources import persons, viewed
 from modicum.sources.base import Chunk, Source, guarded, suppress_warnings
+from modicum.sources.conditions.view import View
 from modicum.sources.groups import count_keys, reader_of_groups
 from modicum.sources.labels import Coder, Label
 from modicum.sources.reader import ColumnRows, RemoteSource, Scope, check_asks, named_columns
-from modicum.sources.view import View
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 

@@ -9,11 +9,10 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
-from modicum.errors import SourceError, UnsupportedData
-from modicum.plural import number_of
-from modicum.sources.arrow import arrow_batches
+from modicum.errors import SourceError, UnsupportedData, number_of
 from modicum.sources.base import CHUNK, StreamSource, TableBatch, guarded, opener
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
+from modicum.sources.engines.arrow import arrow_batches
 from modicum.version import VERSION
 
 _LABEL = "the spark data"

@@ -1,0 +1,1 @@
+"""What a user calls: curators, groups, and questions that are asked alone."""

@@ -1,0 +1,1 @@
+"""Protocols without a curator."""

@@ -1,0 +1,1 @@
+"""The papers' algorithms, what theory says of errors, and statistics that users bring."""

@@ -1,0 +1,1 @@
+"""Statistics that a user defines."""

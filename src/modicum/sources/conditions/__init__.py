@@ -1,0 +1,1 @@
+"""Conditions on rows, and columns made of others."""

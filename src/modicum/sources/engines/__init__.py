@@ -1,0 +1,1 @@
+"""Tables of engines in memory, or that engines read."""

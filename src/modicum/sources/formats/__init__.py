@@ -1,0 +1,1 @@
+"""Files: what they are, and what their cells say."""

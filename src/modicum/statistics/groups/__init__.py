@@ -1,0 +1,1 @@
+"""Many groups, which find together what is alike."""

@@ -1,0 +1,1 @@
+"""Means, sums, counts, ratios and moments of one column."""

@@ -1,0 +1,349 @@
+"""Skewness with no bounds: sums of three powers about a rough mean, clipped privately.
+
+[skewness.1] search  a count, bounds and a rough mean m, as for a variance;
+[skewness.2] powers  the sums of (x - m), (x - m)² and (x - m)³ in one draw, with most of the
+                     budget.
+
+docs/research/proofs/skewness.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.releases.release import Interval, Release, ScalarEstimate
+from modicum.releases.status import OK, Status
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import spec, texts
+from modicum.statistics.means.spread import PowersErrorModel, find_spread
+from modicum.statistics.options import NoOption
+from modicum.statistics.ranges.bounds import Setting, count_away
+from modicum.statistics.tails import outside
+from modicum.stored.codec import storable
+from modicum.summaries.sums import ClippedPowers
+from modicum.summaries.synthetic import SyntheticTable
+
+_WEIGHTS = (1, 2, 4)
+_BEYOND = 0.8  # share of alpha for clipped records
+_EVENTS = 10  # what may happen to them: five bounds a side
+_VAGUE = 2.0  # an interval of clipped data this wide says next to nothing
+NOISY = Status(
+    "wide_noise",
+    "the noise of so few rows, or of so far ones, is as large as the skewness of ordinary data; a "
+    "larger budget helps",
+)
+EQUAL = Status(
+    "wide_noise",
+    "all rows but a few are (nearly) equal, and those few may make any skewness, which is given "
+    "as 0",
+)
+
+
+@texts.documented
+def skewness(
+    column: str | None = None,
+    *,
+    within: tuple[float, float] | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for the skewness of a column, with no bounds to guess.
+
+    It is the mean of the cubed distances from the mean, divided by the cube of the standard
+    deviation, as ``scipy.stats.skew`` is; 0 if all values are equal.
+
+    Parameters
+    ----------
+    {column}
+    {found_within}
+    {cost}
+    {step}
+
+    {returns}
+
+    {raises}
+
+    Notes
+    -----
+    {missing}
+
+    Values far out are clipped, as for a variance, and may decide a skewness: the default interval
+    allows for tails of index 3 or heavier, and is wide; ``interval(tail=8)`` is for data that are
+    known to be lighter, ``interval(tail=None)`` for the clipped data.
+
+    Examples
+    --------
+    >>> skewness("income", within=(-1e9, 1e9), epsilon=1).statistic
+    'skewness'
+    """
+    cost = chosen_budget(epsilon, rho, budget)
+    lattice = spec.chosen_range(within, step)
+    return SKEWNESS.query(spec.column_name(column), lattice, cost, NoOption())
+
+
+def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    """Estimate a skewness; the draws cost exactly ``event``."""
+    here = Setting(column, lattice, BudgetSplit(event))
+    found = yield from find_spread(here)  # [skewness.1]
+    bounds, rough = found.bounds, found.rough
+    ends = bounds.lo, bounds.hi
+    if rough is None:
+        elsewhere, noise = yield from count_away(here, bounds.elsewhere)
+        single = UnskewedErrorModel(lattice, *ends, found.first, max(elsewhere, 0), noise)
+        return ScalarEstimate(Fraction(0), single, EQUAL if single.status.ok else single.status)
+
+    powers = yield from read(here.ask(ClippedPowers(*ends, rough.value)))
+    reach = bounds.reach(rough.value)
+    values = _weighted(powers.totals, reach)
+    sensitivity = sum(_WEIGHTS) * reach**3
+    mechanism = here.split.spend(  # [skewness.2]
+        add_noise(values, here.split.rest(), sensitivity=sensitivity)
+    )
+
+    def model_of(sums: tuple[int, ...]) -> SkewnessErrorModel:
+        noise = outside.NoisyTerm(mechanism.noise[0], 1.0)
+        return SkewnessErrorModel(lattice, *ends, rough, sums, noise, bounds.outside, found.at_home)
+
+    sums = yield from draw(
+        "powers about the rough mean",
+        mechanism,
+        lambda sums: f"skewness {float(model_of(sums).value):.6g}",
+    )
+    error_model = model_of(sums)
+    status = error_model.judged(found.n0, found.status)
+    return ScalarEstimate(
+        error_model.value, error_model, error_model.otherwise if status.ok else status
+    )
+
+
+def _weighted(totals: Sequence[int], reach: int) -> list[int]:
+    """[skewness.2] Sums of three powers in one unit, with their weights."""
+    pairs = enumerate(zip(_WEIGHTS, totals, strict=True), start=1)
+    return [weight * total * reach ** (3 - k) for k, (weight, total) in pairs]
+
+
+Range = tuple[float, float]
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class SkewnessErrorModel(PowersErrorModel):
+    """Powers of clipped data about a released rough mean m.
+
+    ``sums`` are R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|;
+    ``constant`` is whether most records have one public value.
+    """
+
+    constant: bool
+
+    @property
+    def flat(self) -> bool:
+        """Whether noise may explain the squares."""
+        return self.sums[1] <= 0 or self.noise.explains(self.sums[1])
+
+    @property
+    def value(self) -> Fraction:
+        if self.flat:
+            return Fraction(0)
+        first, second, third = self._moments()
+        spread = second - first**2
+        if spread <= 0:
+            return Fraction(0)
+        central = float(third - 3 * first * second + 2 * first**3)
+        most = math.sqrt(max(float(self.counted.value), 1.0))
+        return Fraction(min(max(central / float(spread) ** 1.5, -most), most))
+
+    @property
+    def squared(self) -> float:
+        unit = _WEIGHTS[1] * float(self.reach) ** 3 * float(self.counted.value)
+        return (self.sums[1] - self.noise.bound(outside.NOISE_OF_EVIDENCE)) / unit
+
+    def _moments(self) -> tuple[Fraction, ...]:
+        """Mean powers in units of the reach, M_k / R^k."""
+        unit = self.reach**3 * self.counted.value
+        return tuple(sum_ / (w * unit) for sum_, w in zip(self.sums, _WEIGHTS, strict=True))
+
+    @property
+    def otherwise(self) -> Status:
+        """What to say if the bounds are no reason to doubt the answer."""
+        if self.flat:
+            return EQUAL
+        lower, upper = self.interval(0.95, None)
+        return NOISY if upper - lower > _VAGUE else OK
+
+    def redrawn(self, table: SyntheticTable) -> outside.Redrawn:
+        powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]
+        exact = _weighted(powers, self.reach)
+        return outside.Redrawn(
+            (self.noise.noise,) * 3,
+            lambda *z: (
+                replace(self, sums=tuple(a + b for a, b in zip(exact, z, strict=True))).value
+            ),
+        )
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """[skewness.3], [skewness.4] For the skewness, of the clipped data if ``tail`` is None."""
+        alpha = 1 - level
+        beyond = 0.0 if tail is None else _BEYOND * alpha
+        share = (alpha - beyond) / 5
+        t, z = self.counted.bound(share), self.noise.bound(share)
+        most = math.sqrt(max(float(self.counted.value) + t, 1.0))
+        whole = Interval(-most, most)
+        least = float(self.counted.value) - t
+        if least <= 0:
+            return whole
+        if tail is not None and (self.too_little(beyond) or self.outside.excess(0.1 * beyond)):
+            return whole
+        ratio = float(self.counted.value) / least, float(self.counted.value) / (least + 2 * t)
+        unit = float(self.reach) ** 3 * float(self.counted.value)
+        moments = []
+        for moment, weight in zip(self._moments(), _WEIGHTS, strict=True):
+            ends = [float(moment) + sign * z / (weight * unit) for sign in (-1, 1)]
+            moments.append(_hull(end * r for end in ends for r in ratio))
+        if tail is not None:
+            moments = self._unclipped(moments, beyond / _EVENTS, tail, least)
+        lower, upper = _skewness_of(_rounded(moments, 1 / self.reach), most)
+        return Interval(min(lower, float(self.value)), max(upper, float(self.value)))
+
+    def _unclipped(
+        self, moments: list[Range], alpha: float, tail: float, least: float
+    ) -> list[Range]:
+        """[skewness.4] Add what clipping may have taken from each moment, in units of the reach."""
+        found = [list(each) for each in moments]
+        ends = self.ended
+        bounds = self.rough.value - self.lo, self.hi - self.rough.value
+        for side, (bound, radius) in enumerate(zip(bounds, self.outside.radii, strict=True)):
+            if ends[side]:
+                continue  # nothing lies beyond the range
+            distance = max(bound, radius, 1)
+            most = self.outside.quantile(alpha, tail, distance, side)
+            numbers, probabilities = self.outside.beyond(tail, distance, side)
+            widest = math.pow(max(float(probabilities @ numbers) / alpha, 1.0), 1 / tail)
+            for k in (1, 2, 3):
+                total = _sum_of_excesses(most, tail / k, widest**k, alpha)
+                added = total * (distance / self.reach) ** k / least
+                if side or k == 2:
+                    found[k - 1][1] += added
+                else:
+                    found[k - 1][0] -= added
+        return [(lower, upper) for lower, upper in found]
+
+    def assumption(self, tail: float | None) -> str:
+        if tail is None:
+            return self.clipped_in_words("skewness", "the noise and the noisy count")
+        return self.tail_in_words(tail)
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "clip": self.clip,
+            "rough_mean": self.lattice.value(self.rough.value),
+            "count": float(self.counted.value),
+            "moments": [float(moment) for moment in self._moments()],
+            "clipped_at_most": self.outside.at_most(0.05),
+        }
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class UnskewedErrorModel(outside.OneValue):
+    """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ."""
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """One record that differs from n equal ones makes a skewness of about sqrt(n)."""
+        count = float(self.counted.value) + self.counted.bound(1 - level)
+        most = math.sqrt(max(count, 1.0))
+        return Interval(-most, most)
+
+
+def _hull(values: Iterable[float]) -> Range:
+    listed = list(values)
+    return min(listed), max(listed)
+
+
+def _rounded(moments: list[Range], step: float) -> list[Range]:
+    """[skewness.3] Widen bounds on mean powers by what rounding to a step may have moved them."""
+    (a, b), (p, q), (low, high) = moments
+    root = math.sqrt(max(q, 0.0))
+    second = step * root + step**2 / 4
+    third = 1.5 * step * max(q, 0.0) + 0.75 * step**2 * root + step**3 / 8
+    return [(a - step / 2, b + step / 2), (p - second, q + second), (low - third, high + third)]
+
+
+def _skewness_of(moments: list[Range], most: float) -> Range:
+    """[skewness.3] Bounds on N / V^(3/2), by interval arithmetic."""
+    (a, b), (p, q), (low, high) = moments
+    products = _hull(3 * first * second for first in (a, b) for second in (p, q))
+    numerator = low - products[1] + 2 * a**3, high - products[0] + 2 * b**3
+    least = p - max(a * a, b * b)
+    if least <= 0:
+        return -most, most
+    spreads = least**1.5, (q - (0.0 if a <= 0 <= b else min(a * a, b * b))) ** 1.5
+    lower, upper = _hull(n / v for n in numerator for v in spreads)
+    return max(lower, -most), min(upper, most)
+
+
+def _sum_of_excesses(number: float, index: float, widest: float, alpha: float) -> float:
+    """[skewness.4] Bound the sum of excesses over 1 of records of a tail, none above ``widest``."""
+    mean, square = _integral(index, widest), 2 * _integral(index - 1, widest)
+    return number * mean + math.sqrt(number * square * (1 / alpha - 1))
+
+
+def _integral(power: float, widest: float) -> float:
+    """Integral of y^-power from 1 to ``widest``."""
+    if abs(power - 1) < 1e-9:
+        return math.log(widest)
+    return (math.pow(widest, 1 - power) - 1) / (1 - power)
+
+
+def _true_skewness(table: Any) -> Fraction:
+    """Skewness of a plan's table."""
+    rows, lo, hi = table.rows, int(table.q[0]), int(table.q[-1])
+    centre = min(max(round(table.mean()), lo), hi)
+    first, second, third = (Fraction(table.power(lo, hi, centre, k), rows) for k in (1, 2, 3))
+    spread = float(second - first**2)
+    central = float(third - 3 * first * second + 2 * first**3)
+    return Fraction(central / spread**1.5) if spread else Fraction(0)
+
+
+SKEWNESS = spec.Row(
+    "skewness",
+    "adaptive",
+    (NoOption(),),
+    "skewness",
+    "skewness with noise on the scale of the data's own spread",
+    lambda column, lattice, event, _options: noisy_skewness(column, lattice, event),
+    strength=spec.FOR_FAR_VALUES,
+)
+
+STATISTICS = (
+    spec.Declaration(
+        skewness,
+        (SKEWNESS,),
+        spec.shows_between("skewness", "within=(-1e9, 1e9), ", -0.2, 0.2),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        tail=True,
+        plan=spec.Planned(
+            "a skewness",
+            spec.error_between(
+                'skewness(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")',
+                "0",
+                "0.1",
+            ),
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=lambda run: _true_skewness(run.table),
+            note="The largest records decide, so the shape matters even more than for a variance.",
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Statistics of the order of values: quantiles, extremes, histograms."""

@@ -1,0 +1,618 @@
+"""A quantile and the ends of an interval for it, by the exponential mechanism on ranks.
+
+[quantile.1] count     a noisy count says whether there are records enough;
+[quantile.2] centre    if few lie beyond the quantile, a median to measure distances from;
+[quantile.3] quantile  a point near rank q n, among all lattice points of the range; if few lie
+                       beyond it, far ones are less likely beforehand;
+[quantile.4] ends      on each side of it, a point beyond rank q n with the confidence of the
+                       interval, among those at geometrically growing distances: these are few,
+                       which keeps it near.
+
+docs/research/proofs/quantile.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms import quantile_tree, scores
+from modicum.mechanisms.exponential import Exponential, OctavePrior
+from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit, Share
+from modicum.releases.release import Interval, Release, ScalarEstimate
+from modicum.releases.status import Status, at_an_end
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
+from modicum.statistics import spec, texts
+from modicum.statistics.options import Options, checked_level, checked_population, checked_rank
+from modicum.statistics.ranges import bounds
+from modicum.statistics.ranges.population import SAMPLE_ROOM, sample_shift
+from modicum.statistics.ranges.split import Schedule, mean_schedule
+from modicum.statistics.tails import drawn_interval
+from modicum.statistics.tails.outside import NoisyTerm
+from modicum.stored.codec import storable
+from modicum.summaries import base, order_statistics, subsample
+
+END_SHARE = drawn_interval.INTERVAL_SHARE / 2
+OUTER = Fraction(1, 50)  # beyond such a quantile values may be far
+SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a centre may be of use
+MOST_CENTRE = Fraction(1, 4)  # no centre takes more
+POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
+ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
+GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
+MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
+_CLEARLY = 2  # times as many are outweighed by the ends too, which have less of the budget
+SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
+TOO_LITTLE = Status(
+    "few_records",
+    "too little data for this range and budget: the answer may lie beyond all records; "
+    "narrow `within` or spend more",
+)
+NO_END = Status(
+    "range_end",
+    "the interval reaches an end of the range: too few records lie beyond the quantile for this "
+    "budget",
+)
+
+
+@texts.documented
+def quantile(
+    column: str | None = None,
+    *,
+    q: Number,
+    within: tuple[float, float] | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    population: bool = False,
+) -> Query[Release]:
+    """Ask for the q-quantile of a column, with no bounds to guess.
+
+    The value is near in rank: at ε = 1 usually within three ranks of q n, whatever the range,
+    so its error is that of a few neighbouring records. Prefer it over a mean where tails are
+    heavy, or where few records may decide nothing.
+
+    Parameters
+    ----------
+    {column}
+    q : int, float, Fraction, decimal string
+        Strictly between 0 and 1. A float is read as its shortest decimal. Estimated is any point
+        t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
+        records.
+    {found_within}
+    {cost}
+    {step}
+    {level}
+        The ends take a third of the cost.
+    {population_ends}
+
+    {returns}
+
+    {raises}
+        If q or level is out of range.
+
+    Notes
+    -----
+    {missing}
+
+    The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with m = max(q, 1 - q),
+    ε' the share of the draw, and N the number of lattice points of the range.
+
+    Examples
+    --------
+    >>> quantile("delay", q=0.9, epsilon=1).statistic
+    'quantile'
+    """
+    cost = chosen_budget(epsilon, rho, budget)
+    lattice = spec.chosen_range(within, step)
+    options = _chosen(checked_rank(q), level, population)
+    return QUANTILE.query(spec.column_name(column), lattice, cost, options)
+
+
+@texts.documented
+def median(
+    column: str | None = None,
+    *,
+    within: tuple[float, float] | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    population: bool = False,
+) -> Query[Release]:
+    """Ask for the median of a column, with no bounds to guess.
+
+    It is the :func:`quantile` with q = 1/2.
+
+    Parameters
+    ----------
+    {column}
+    {found_within}
+    {cost}
+    {step}
+    {level}
+        The ends take a third of the cost.
+    {population_ends}
+
+    {returns}
+
+    {raises}
+        If level is out of range.
+
+    Notes
+    -----
+    {missing}
+
+    Examples
+    --------
+    >>> median("delay", rho="0.1").statistic
+    'median'
+    """
+    cost = chosen_budget(epsilon, rho, budget)
+    lattice = spec.chosen_range(within, step)
+    options = _chosen(Fraction(1, 2), level, population)
+    return MEDIAN.query(spec.column_name(column), lattice, cost, options)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileOption(Options):
+    """Which quantile, and the confidence level of its interval; ``None``: no ends are drawn."""
+
+    q: Fraction
+    level: float | None
+
+    @property
+    def spare(self) -> Fraction:
+        return min(self.q, 1 - self.q) / 4
+
+    @property
+    def strength(self) -> float:
+        return spec.FOR_FAR_VALUES if min(self.q, 1 - self.q) < OUTER else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SampleQuantileOption(QuantileOption):
+    """The same for a sample, whose population is asked about."""
+
+    population: ClassVar[bool] = True
+
+
+def _chosen(q: Fraction, level: float | None, population: object) -> QuantileOption:
+    """Read the arguments of a quantile."""
+    read = checked_level(level)
+    if not checked_population(population):
+        return QuantileOption(q, read)
+    if read is None:
+        raise InvalidArgument("population=True is about the ends of an interval: leave level out")
+    return SampleQuantileOption(q, read)
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlan:
+    """Public constants of one quantile's draws, in ranks, and these draws.
+
+    Attributes
+    ----------
+    part : Fraction
+        Share of the budget for this quantile.
+    cap, far_cap, end_cap : int
+        Caps of the loss of the point, of the point with a prior, and of an end.
+    shift : int
+        Ranks from q n to the target of an end, if there are enough records beyond; 0 if no ends
+        are drawn.
+    give_up : int
+        With few records, further ranks, and the loss of the range's end.
+    alpha : float
+        Probability that the count, or an end, is not what it claims; a tenth is the count's.
+    room : int
+        By how many ranks ``shift`` may grow for a sample.
+    """
+
+    lattice: Lattice
+    split: BudgetSplit
+    part: Fraction
+    cap: int
+    far_cap: int
+    end_cap: int = 0
+    shift: int = 0
+    give_up: int = 0
+    alpha: float = 0.05
+    room: int = 0
+
+    @property
+    def reach(self) -> int:
+        """Ranks on each side of q n on which every draw depends."""
+        return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up + self.room)
+
+    def for_sample(self, q: Fraction, most: float) -> RankPlan:
+        """[quantile.18] The same with ends beyond the quantile of a population.
+
+        ``most`` is what the number of rows is at most. If the ranks that this takes are not kept,
+        no end is drawn.
+        """
+        rate = float(self.split.share(self.part * END_SHARE).range) / (2 * float(max(q, 1 - q)))
+        ends = math.log(len(drawn_interval.distances(self.lattice.width).radii))
+        shift = sample_shift(q, most, rate, ends, 0.45 * self.alpha)
+        if shift > self.shift + self.room:
+            return replace(self, shift=0)
+        return replace(self, shift=max(shift, self.shift))
+
+    def drawn_ends(self, q: Fraction, count: int) -> tuple[bool, bool]:
+        """Whether the lower and the upper end are drawn, given the noisy count.
+
+        With less than half of the records that an end needs, it would be the range's anyhow.
+        """
+        if not self.shift:
+            return False, False
+        return 2 * q * count >= self.shift, 2 * (1 - q) * count >= self.shift
+
+    @classmethod
+    def of(
+        cls,
+        lattice: Lattice,
+        split: BudgetSplit,
+        q: Fraction,
+        level: float | None,
+        part: Fraction = Fraction(1),
+        *,
+        population: bool = False,
+    ) -> RankPlan:
+        """[quantile.11], [quantile.12], [quantile.13] For part of a budget, from public numbers.
+
+        A budget for which more than 4 million ranks a side would be kept is refused.
+        """
+        unit = 2 * float(max(q, 1 - q))
+        points = math.log(lattice.width + 1)
+        share = part * (
+            drawn_interval.POINT_SHARE if level is not None else 1 - drawn_interval.COUNT_SHARE
+        )
+        cap = math.ceil(
+            (points + quantile_tree.NEGLIGIBLE) * unit / float(split.share(share).range)
+        )
+        far_cap = cap
+        if min(q, 1 - q) < SELDOM:
+            least = float(split.share(share - part * MOST_CENTRE).range)
+            nats = (
+                points
+                + quantile_tree.NEGLIGIBLE
+                + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
+            )
+            far_cap = math.ceil(nats * unit / least)
+        plan = cls(lattice, split, part, cap, far_cap)
+        if level is not None:
+            alpha, rank = 1 - level, unit / float(split.share(part * END_SHARE).range)
+            ends = math.log(len(drawn_interval.distances(lattice.width).radii))
+            plan = replace(
+                plan,
+                end_cap=math.ceil((ends + quantile_tree.NEGLIGIBLE) * rank),
+                shift=_shift(ends, alpha, rank),
+                give_up=math.ceil(GIVE_UP * rank),
+                alpha=alpha,
+                room=SAMPLE_ROOM if population else 0,
+            )
+        if plan.reach > MOST_KEPT:
+            raise InvalidArgument(
+                f"a quantile of {float(split.total):g} a row would keep {2 * plan.reach:,} "
+                "records; it needs a larger budget"
+            )
+        return plan
+
+    def mechanism(
+        self, window: order_statistics.WindowSummary, share: Share, prior: OctavePrior | None = None
+    ) -> Exponential[scores.RankScore]:
+        """The mechanism of the quantile: all lattice points of the range, by rank."""
+        score = scores.RankScore(
+            window.values,
+            window.below,
+            window.count,
+            self.lattice.first,
+            self.lattice.last,
+            window.q,
+            shift=0,
+            cap=self.cap if prior is None else self.far_cap,
+            edge=None,
+            prior=prior,
+        )
+        return self.split.spend(Exponential(score, *share.ranged))
+
+    def draw_ends(
+        self,
+        window: order_statistics.WindowSummary,
+        point: int,
+        *,
+        least: float,
+        drawn: tuple[bool, bool],
+        last: bool,
+        name: str = "",
+        scale: int = 0,
+    ) -> Steps[tuple[int, int]]:
+        """[quantile.4] Draw the lower and the upper end if ``drawn``; others are the range's.
+
+        ``point`` is the released quantile, ``scale`` its distance from a released centre, if there
+        is one, and the number of records is at least ``least``.
+        ``last``: the last end gets all that is left. ``name`` begins the labels.
+        """
+        lower, upper = self.lattice.first, self.lattice.last
+        share = self.split.share(self.part * END_SHARE)
+        if drawn[0]:  # the upper end of the negated records
+            whole = self.split.rest() if last and not drawn[1] else share
+            label, mirrored = f"{name}lower end", window.mirrored()
+            lower = -(
+                yield from self._upper_end(
+                    mirrored, -point, least, whole, label, sign=-1, scale=scale
+                )
+            )
+        if drawn[1]:
+            whole = self.split.rest() if last else share
+            label = f"{name}upper end"
+            upper = yield from self._upper_end(
+                window, point, least, whole, label, sign=1, scale=scale
+            )
+        return lower, upper
+
+    def _upper_end(
+        self,
+        window: order_statistics.WindowSummary,
+        point: int,
+        least: float,
+        share: Share,
+        label: str,
+        *,
+        sign: int,
+        scale: int,
+    ) -> Steps[int]:
+        """[quantile.4] The least end point + r with about q n + shift records up to it, or more."""
+        furthest = self.lattice.last if sign > 0 else -self.lattice.first
+        radii, shift = drawn_interval.distances(furthest - point).radii, self.shift
+        if scale and not self.room:
+            radii = drawn_interval.distances_near(scale, max(furthest - point, 1))
+            rank = 2 * float(max(window.q, 1 - window.q)) / float(share.range)
+            shift = min(shift, _shift(math.log(len(radii)), self.alpha, rank))
+        # A record is moved up to the next end: a public map, record by record.
+        numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
+        enough = float(1 - window.q) * least >= shift
+        score = scores.RankScore(
+            numbers,
+            window.below,
+            window.count,
+            0,
+            len(radii) - 1,
+            window.q,
+            shift=shift if enough else shift + self.give_up,
+            cap=self.end_cap,
+            edge=None if enough else self.give_up,
+        )
+        mechanism = self.split.spend(Exponential(score, *share.ranged))
+
+        def end(number: int) -> int:
+            return min(point + radii[number], furthest)
+
+        number = yield from draw(
+            label, mechanism, lambda number: self.lattice.words(sign * end(number))
+        )
+        return end(number)
+
+
+def _shift(ends: float, alpha: float, rank: float) -> int:
+    """[quantile.12] Ranks that candidates for an end need, given the logarithm of their number."""
+    return math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class QuantileErrorModel(drawn_interval.DrawnEnds):
+    """A point near rank q n, and ends beyond it.
+
+    With probability 95 %, q n is no further than ``rank_bound`` from the ranks of the point, if
+    there are records enough.
+    """
+
+    ends: tuple[int, int] | None
+    q: Fraction
+    rank_bound: float
+    population: bool = False
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        return self._interval(level)
+
+    def population_interval(self, level: float) -> Interval | None:
+        """Return the same, if the ends were drawn for it."""
+        return self._interval(level) if self.population else None
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the point and its ends are, in steps; 0 if the point is."""
+        return (self._sized,)
+
+    @property
+    def status(self) -> Status:
+        if self.least_count * float(min(self.q, 1 - self.q)) < self.rank_bound:
+            return TOO_LITTLE
+        if self._reaches_range_end:
+            return NO_END
+        return at_an_end(self.lattice, *self.interval(self.level or 0.0, None))
+
+    @property
+    def condition(self) -> str:
+        """Which quantile; the interval assumes nothing."""
+        return f"q = {short_text(self.q)}"
+
+    def assumption(self, tail: float | None) -> str:
+        return self._covered(f"all points whose ranks include {short_text(self.q)} n,")
+
+    def to_dict(self) -> dict[str, object]:
+        return {"q": float(self.q), **self._numbers(rank_bound=self.rank_bound)}
+
+
+def rank_quantile(
+    column: str | None, lattice: Lattice, event: Event, options: QuantileOption
+) -> Steps[ScalarEstimate]:
+    """Estimate the q-quantile: a point t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
+
+    q has a denominator of at most 10^9. The draws cost exactly ``event``; a budget too small to
+    keep the records around the rank is refused.
+    """
+    q, level, split = options.q, options.level, BudgetSplit(event)
+    rare = min(q, 1 - q)
+    plan = RankPlan.of(lattice, split, q, level, population=options.population)
+    asked = base.Read(column, lattice, order_statistics.RankWindow(q, plan.reach))
+    records = None
+    if rare < SELDOM:
+        window, records = yield from read_both(
+            asked, base.Read(column, lattice, subsample.Records())
+        )
+    else:
+        window = yield from read(asked)
+
+    # [quantile.1]
+    count, spread = yield from draw_count(
+        split, window.count, split.share(drawn_interval.COUNT_SHARE)
+    )
+    noise = NoisyTerm(spread, 1.0)
+    if options.population:
+        plan = plan.for_sample(q, max(count + noise.bound(0.1 * plan.alpha), 1.0))
+    drawn = plan.drawn_ends(q, count)
+    share = 1 - drawn_interval.COUNT_SHARE - sum(drawn) * END_SHARE
+    schedule, few = far_schedule(lattice, split, count, q, share)
+    prior, centre = None, None
+    if schedule is not None and records is not None:  # [quantile.2]
+        setting = bounds.Setting(column, lattice, split)
+        centre = yield from bounds.find_centre(
+            setting, records, count, share=schedule.centre, bits=schedule.bits
+        )
+        prior, share = OctavePrior(centre, POWER, ATOM) if few else None, share - schedule.centre
+    mechanism = plan.mechanism(
+        window, split.share(share) if any(drawn) else split.rest(), prior
+    )  # [quantile.3]
+    point = yield from draw("quantile", mechanism, lattice.words)
+    ends = None
+    if level is not None:
+        least = count - noise.bound(0.1 * plan.alpha)
+        scale = 0 if centre is None else abs(point - centre)
+        ends = yield from plan.draw_ends(
+            window, point, least=least, drawn=drawn, last=True, scale=scale
+        )
+    beyond = max(1, round(float(rare) * count))
+    rank_bound = mechanism.score.rank_bound(mechanism.epsilon, 0.05, beyond)
+    error_model = QuantileErrorModel(
+        lattice, level, count, noise, point, ends, q, rank_bound, options.population
+    )
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
+
+
+def far_schedule(
+    lattice: Lattice, split: BudgetSplit, count: int, q: Fraction, share: Fraction
+) -> tuple[Schedule | None, bool]:
+    """[quantile.9] How to draw a centre, if it is of use, and whether the point needs it.
+
+    A candidate beyond all records has a loss of at least min(q, 1 - q) n. If that outweighs the
+    number of candidates, a prior of distances from a centre is no use to the point; if it does by
+    far, it outweighs the candidates for ends too. If the data are too few for a centre, it is no
+    help.
+    """
+    schedule = mean_schedule(lattice, split, count, "clip")
+    rank = 2 * float(max(q, 1 - q) / split.share(share).range)
+    enough = (math.log(lattice.width + 1) + SURE) * rank
+    rare = float(min(q, 1 - q)) * count
+    useful = schedule.has_centre and rare < _CLEARLY * enough
+    return schedule if useful else None, rare < enough
+
+
+def _row(name: str, cases: tuple[QuantileOption, ...]) -> spec.Row[QuantileOption, Release]:
+    summary = f"{name} by the exponential mechanism on ranks, with an interval"
+    return spec.Row(name, "exponential", cases, "quantile", summary, rank_quantile)
+
+
+QUANTILE = _row(
+    "quantile",
+    (
+        QuantileOption(Fraction(9, 10), 0.95),
+        QuantileOption(Fraction(1, 3), None),
+        SampleQuantileOption(Fraction(1, 4), 0.95),
+    ),
+)
+MEDIAN = _row(
+    "median",
+    (
+        QuantileOption(Fraction(1, 2), 0.95),
+        QuantileOption(Fraction(1, 2), None),
+        SampleQuantileOption(Fraction(1, 2), 0.95),
+    ),
+)
+
+
+def rank_error(run: Any) -> float:
+    """Expect the distance of a quantile's draw from its middle, for a plan."""
+    mechanism = run.mechanisms["quantile"]
+    score = mechanism.score
+    truth = middle(score.values, score.below, score.q * score.count)
+    runs = mechanism.runs()
+    rate = float(mechanism.rate / runs.fine)
+    weights = runs.lengths * np.exp(-rate * (runs.losses - runs.losses.min()))
+    # A stretch is uniform on its integers; one that holds the truth is cut there.
+    left = np.maximum(truth - runs.starts, 0).astype(np.float64)
+    right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)
+    span = np.maximum(runs.lengths - 1, 1)
+    inside = (left > 0) & (right > 0)
+    outside = np.maximum(left, right) - (runs.lengths - 1) / 2
+    distance = np.where(inside, (left**2 + right**2) / (2 * span), outside)
+    return float(weights @ distance / weights.sum()) * float(run.lattice.step)
+
+
+def middle(values: base.Integers, below: int, rank: Fraction) -> int:
+    """Between the lowest and the highest record that are a quantile."""
+    ends = (math.ceil(rank) - 1, math.floor(rank))
+    places = [min(max(end - below, 0), len(values) - 1) for end in ends]
+    return sum(int(values[place]) for place in places) // 2
+
+
+_SAMPLE_HELP = {
+    "population": "the rows are a random sample: the interval is for the population's quantile too"
+}
+
+STATISTICS = (
+    spec.Declaration(
+        quantile,
+        (QUANTILE,),
+        spec.shows_between("quantile", "q=0.9, within=(-1e9, 1e9), ", 17_800, 18_200),
+        command="flights.csv delay --q 0.9 --epsilon 1",
+        options={"q": "which one, such as 0.9 or 1/3", **_SAMPLE_HELP},
+        plan=spec.Planned(
+            "a quantile",
+            spec.error_between(
+                "quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)", "5", "500"
+            ),
+            command="--q 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+            error=rank_error,
+            shown={"q": "q"},
+            note="It depends on how dense the records are there, so the shape and the mean matter.",
+        ),
+    ),
+    spec.Declaration(
+        median,
+        (MEDIAN,),
+        spec.shows_between("median", "within=(-1e9, 1e9), ", 9800, 10200),
+        command="flights.csv delay --epsilon 1",
+        options=_SAMPLE_HELP,
+        plan=spec.Planned(
+            "a median",
+            """>>> found = median(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+>>> found.error < quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1).error
+True""",
+            command="--within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+            error=rank_error,
+            shown={"q": "q"},
+        ),
+    ),
+)

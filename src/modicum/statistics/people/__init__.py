@@ -1,0 +1,1 @@
+"""Persons with all their rows."""

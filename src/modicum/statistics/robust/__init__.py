@@ -1,0 +1,1 @@
+"""Trimmed means and other locations, by inverse sensitivity."""

@@ -1,0 +1,1 @@
+"""Statistics of several columns: mean vectors, covariances, components, regressions."""

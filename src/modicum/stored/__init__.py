@@ -1,0 +1,1 @@
+"""Records as text that reads back complete."""
