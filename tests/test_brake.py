@@ -35,10 +35,10 @@ LIMITS = {
     "query": (338, 0),
     "questions": (1_043, 2),
     "releases": (3_980, 43),
-    "research": (2_416, 39),
+    "research": (2_418, 39),
     "runtime": (770, 2),
     "sources": (6_614, 66),
-    "statistics": (13_164, 555),
+    "statistics": (13_174, 555),
     "stored": (429, 0),
     "summaries": (2_763, 62),
 }

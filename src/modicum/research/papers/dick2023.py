@@ -53,7 +53,8 @@ from modicum.research.papers.kulesza2023 import transformed
 from modicum.research.papers.point import PointErrorModel, true_record
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics import rows, spec, texts
+from modicum.statistics import spec, texts
+from modicum.statistics.means import rows
 from modicum.statistics.options import Options
 from modicum.statistics.ranges.bounded_mean import transformed_value
 from modicum.statistics.ranges.split import BOTH_CLUSTERS

@@ -44,9 +44,9 @@ from modicum.releases.release import Release, ScalarEstimate
 from modicum.research.papers.point import PointErrorModel, true_record
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read
-from modicum.statistics import rows, spec, texts
+from modicum.statistics import spec, texts
 from modicum.statistics.options import NoOption, Options, checked_rank
-from modicum.statistics.vectors import vector_schedule
+from modicum.statistics.vectors import rows, vector_schedule
 from modicum.statistics.vectors.vector_rounds import Ball, VectorSetting, last_sum
 from modicum.summaries import base, sums, vectors
 

@@ -38,7 +38,8 @@ from modicum.releases.release import Release, ScalarEstimate
 from modicum.releases.status import hardly_seen
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import rows, spec, texts
+from modicum.statistics import spec, texts
+from modicum.statistics.means import rows
 from modicum.statistics.options import NoOption
 from modicum.statistics.ranges import split
 from modicum.statistics.ranges.bounded_mean import (

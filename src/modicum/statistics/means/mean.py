@@ -37,7 +37,8 @@ from modicum.releases.release import Interval, Release, ScalarEstimate
 from modicum.releases.status import Status, alike, at_an_end
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics import rows, spec, texts
+from modicum.statistics import spec, texts
+from modicum.statistics.means import rows
 from modicum.statistics.options import checked_population
 from modicum.statistics.ranges import search
 from modicum.statistics.ranges.bounds import Bounds, Setting, count_away, rough_mean

@@ -25,8 +25,9 @@ from modicum.privacy.split import BudgetSplit
 from modicum.releases.array_release import ArrayEstimate, ArrayRelease
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
-from modicum.statistics import rows, spec, texts
+from modicum.statistics import spec, texts
 from modicum.statistics.options import NoOption
+from modicum.statistics.vectors import rows
 from modicum.statistics.vectors.vector_rounds import VectorRounds, VectorSetting, last_sum
 from modicum.statistics.vectors.vector_schedule import NEAR, SHARES, TURN, VectorSchedule
 from modicum.summaries.base import Columns
