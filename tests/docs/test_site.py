@@ -13,6 +13,7 @@ from modicum.errors import ModicumError
 from tests.docs.pages import DOCS
 
 ROOT = DOCS.parent
+PACKAGE = ROOT / "src" / "modicum"
 FIGURES = DOCS / "figures"
 PAGES = {
     path.relative_to(DOCS).with_suffix("").as_posix(): path.read_text("utf-8")
@@ -145,6 +146,21 @@ def test_scripts_and_pictures_agree_and_are_used() -> None:
 
 def test_pictures_name_no_place_of_the_machine() -> None:
     assert [path for path in FIGURES.glob("*.svg") if "/tmp" in path.read_text("utf-8")] == []
+
+
+def test_files_that_are_named_exist() -> None:
+    """On pages, in sources and in READMEs, by their paths below one of these folders."""
+    folders = [ROOT, ROOT / "src", PACKAGE, PACKAGE / "statistics", ROOT / "tests", DOCS]
+    readers = {f"docs/{name}.md": text for name, text in PAGES.items()}
+    for path in (ROOT / "CONTRIBUTING.md", *PACKAGE.rglob("*.py"), *PACKAGE.rglob("README.md")):
+        readers[path.relative_to(ROOT).as_posix()] = path.read_text("utf-8")
+    missing = {
+        (reader, named)
+        for reader, text in readers.items()
+        for named in re.findall(r"(?<![\w/.])((?:\w+/)+\w+\.(?:py|md|jsonl))\b", text)
+        if "NAME" not in named and not any((folder / named).exists() for folder in folders)
+    }
+    assert missing == set()
 
 
 def named_tests() -> list[tuple[str, str]]:

@@ -191,7 +191,7 @@ def law_of_outside(
     numbers = best * np.exp(-tail * places)
     costs = numbers + power * places
     weights = np.exp(costs.min(axis=1, keepdims=True) - costs)
-    if selection == "flip":  # the integral over arrival times, as in mechanisms/radius.py
+    if selection == "flip":  # the integral over arrival times, as in mechanisms/selection.py
         nodes, node_weights = quadrature(_NODES)
         failed = np.log1p(-(nodes[:, None, None] + 1) / 2 * weights)
         others = np.exp(failed.sum(axis=2, keepdims=True) - failed)
