@@ -22,7 +22,7 @@ TOP = "top level"
 # Lines of code, those of generated stubs too, without blank lines, comments and docstrings; and
 # constants of modules: names in capitals whose value is written with numbers.
 LIMITS = {
-    "top level": (451, 5),
+    "top level": (453, 5),
     "api": (4_133, 26),
     "audit": (683, 7),
     "cli": (2_318, 3),
