@@ -1,15 +1,14 @@
 """The graph of imports, drawn from the sources: no circle of files, and no arrow that runs up.
 
-Imports inside functions are arrows too. Those under ``TYPE_CHECKING`` are not: nothing is loaded by
-them, and import-linter keeps them from running up. No module is imported by a string but those of
-tables: of public names and of statistics, whose arrows are drawn, and of types that may be stored.
-The last has none: ``codec`` imports what a stored record names, so what wrote it stands above.
+Imports inside functions are arrows too, and those for type checkers alone. No module is imported by
+a string but those of tables: of public names and of statistics, whose arrows are drawn, and of
+types that may be stored. The last has none: ``codec`` imports what a stored record names, so what
+wrote it stands above.
 """
 
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from itertools import chain
@@ -50,17 +49,9 @@ def name_of(path: Path) -> str:
 SOURCES = {name_of(path): path for path in PACKAGE.rglob("*.py")}
 
 
-def nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those for type checkers alone."""
-    yield node
-    for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    below = node.orelse if for_types else ast.iter_child_nodes(node)  # type: ignore[attr-defined]
-    yield from chain.from_iterable(map(nodes, below))
-
-
 @cache
 def found(module: str) -> tuple[ast.AST, ...]:
-    return tuple(nodes(ast.parse(SOURCES[module].read_text(encoding="utf-8"))))
+    return tuple(ast.walk(ast.parse(SOURCES[module].read_text(encoding="utf-8"))))
 
 
 def named(node: ast.AST) -> set[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from modicum.plan.solve import Task
 from modicum.privacy.budget import Budget, decimal_text
 from modicum.privacy.unit import Unit
 from modicum.statistics import contents, spec
-
-if TYPE_CHECKING:
-    from modicum.plan.summary import Plan
 
 AMOUNT = "{amount}"
 TABLE, COLUMN, TARGET = "table", "value", "y"
@@ -45,7 +42,7 @@ class PlannedQuestion:
     arguments: Mapping[str, Any]
     columns: int | None
     slow: bool
-    again: Callable[..., Plan]
+    again: Callable[..., Any]
     task: Callable[[Budget], Task]
 
     @property

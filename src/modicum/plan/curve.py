@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 from modicum import errors
+from modicum.plan.record import PlanRecord
 from modicum.plan.shapes import three_digits
 from modicum.releases.publishing.html import card, facts, table
 from modicum.releases.publishing.text import aligned
 
-if TYPE_CHECKING:
-    from modicum.plan.summary import Plan
-
+P = TypeVar("P", bound=PlanRecord)
 _NAMES = {"epsilon": "ε", "rho": "ρ", "n": "rows"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlanCurve(Sequence["Plan"]):
+class PlanCurve(Sequence[P], Generic[P]):
     """Plans for several costs, or for several numbers of rows; made by :meth:`Plan.curve`.
 
     It is a sequence of plans, in the order asked.
@@ -40,7 +39,7 @@ class PlanCurve(Sequence["Plan"]):
     """
 
     varied: str
-    plans: tuple[Plan, ...]
+    plans: tuple[P, ...]
 
     def __getitem__(self, place: Any) -> Any:
         return self.plans[place]
@@ -48,7 +47,7 @@ class PlanCurve(Sequence["Plan"]):
     def __len__(self) -> int:
         return len(self.plans)
 
-    def __iter__(self) -> Iterator[Plan]:
+    def __iter__(self) -> Iterator[P]:
         return iter(self.plans)
 
     def frame(self) -> list[dict[str, float | None]]:

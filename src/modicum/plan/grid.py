@@ -7,16 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from modicum.errors import InvalidArgument
 from modicum.plan import solve
 from modicum.plan.asked import PlannedQuestion
+from modicum.plan.record import PlanRecord
 from modicum.privacy.budget import Budget
 from modicum.sources.progress import watched
-
-if TYPE_CHECKING:
-    from modicum.plan.summary import Plan
 
 # Between two of them an error falls about like 1/n and 1/ε: a straight line in logarithms.
 _FACTORS = tuple(map(Fraction, ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")))
@@ -58,7 +56,7 @@ class Grid:
     whole: bool
 
 
-def grid_of(plan: Plan, asked: PlannedQuestion) -> Grid:
+def grid_of(plan: PlanRecord, asked: PlannedQuestion) -> Grid:
     """Compute the plans around a plan, and show on a terminal how far that is.
 
     The plan's own cost comes first and the smallest last, since some releases take the longer the
@@ -103,7 +101,7 @@ def _point(task: solve.Task, cost: Budget, rows: int, runs: int, late: Callable[
     return _shown(found.error, found.interval_width, found.status, usable=found.usable)
 
 
-def _own(plan: Plan) -> Point:
+def _own(plan: PlanRecord) -> Point:
     return _shown(plan.error, plan.interval_width, plan.status, usable=plan.usable)
 
 

@@ -12,26 +12,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from modicum import errors, version
 from modicum.plan import curves, shapes, solve
 from modicum.plan.asked import AMOUNT, PlannedQuestion
 from modicum.plan.grid import Grid, grid_of, steps
+from modicum.plan.record import PlanRecord
 from modicum.privacy.budget import PURE_KIND, Budget, decimal_text
 from modicum.privacy.unit import NEIGHBOURS
 from modicum.releases.publishing import page as html
 from modicum.releases.publishing.html import escaped
-
-if TYPE_CHECKING:
-    from modicum.plan.summary import Plan
 
 _SCRIPT = Path(__file__).with_name("page.js")
 _ERROR = "the mean absolute difference from the same statistic without privacy"
 _COMPARED = "standard error of the data as a sample"
 
 
-def page_of(plan: Plan, title: str | None = None) -> str:
+def page_of(plan: PlanRecord, title: str | None = None) -> str:
     """Write the page of a plan, which computes it anew at other costs and sizes."""
     if plan.asked is None:
         raise errors.InvalidArgument(
@@ -45,7 +43,7 @@ def page_of(plan: Plan, title: str | None = None) -> str:
 class PlanPage:
     """A plan, its question, and the plans around it."""
 
-    plan: Plan
+    plan: PlanRecord
     asked: PlannedQuestion
     grid: Grid
 

@@ -1,30 +1,20 @@
-"""The frozen record of a plan."""
+"""Plans: a record of what a release would cost, made again at other costs, and shown on a page."""
 
 from __future__ import annotations
 
-import json
-import math
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Iterable
 from pathlib import Path
 
-from modicum import errors
-from modicum.exact.lattice import Lattice
-from modicum.plan import solve
-from modicum.plan.asked import PlannedQuestion
+from modicum.errors import InvalidArgument
 from modicum.plan.curve import PlanCurve, checked_values
-from modicum.plan.shapes import Shape, TableShape, three_digits
-from modicum.privacy.budget import Budget, Number, decimal_text, short_text
-from modicum.privacy.event import Event
-from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.plan.record import PlanRecord, said
+from modicum.privacy.budget import Number
 from modicum.releases.publishing.files import checked_target, write_whole
 from modicum.releases.publishing.html import card, facts
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(PlanRecord):
     """What a release would cost and how far it would be off.
 
     Attributes
@@ -83,33 +73,7 @@ class Plan:
     ('ε = 0.5', True, True)
     """
 
-    statistic: str
-    method: str
-    budget: Budget
-    unit: Unit
-    n: int
-    error: float
-    wanted: float | None
-    interval_width: float
-    passes: int
-    events: tuple[tuple[str, Event], ...]
-    status: str
-    usable: bool = True
-    lattice: Lattice | None = None
-    shape: Shape | TableShape | None = None
-    sampling_error: float | None = None
-    q: Fraction | tuple[Fraction, ...] | None = None
-    trim: Fraction | None = None
-    cuts: tuple[float, ...] | None = None
-    bins: int | None = None
-    meaning: str | None = None
-    noun: str = field(default="a release", repr=False)
-    asked: PlannedQuestion | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def epsilon(self) -> float | None:
-        """ε of the budget; ``None`` if it is counted in ρ."""
-        return None if self.budget.concentrated else float(self.budget.amount)
+    __slots__ = ()
 
     def curve(
         self,
@@ -117,7 +81,7 @@ class Plan:
         epsilon: Iterable[Number] | None = None,
         rho: Iterable[Number] | None = None,
         n: Iterable[int] | None = None,
-    ) -> PlanCurve:
+    ) -> PlanCurve[Plan]:
         """Plan the same for several costs, or for several numbers of rows.
 
         Parameters
@@ -146,77 +110,10 @@ class Plan:
         """
         name, values = checked_values(epsilon=epsilon, rho=rho, n=n)
         if self.asked is None:
-            raise errors.InvalidArgument(
-                "this plan does not say how it was made: make it with plan.mean"
-            )
+            raise InvalidArgument("this plan does not say how it was made: make it with plan.mean")
         fixed = {"budget": self.budget} if name == "n" else {"n": self.n}
-        again = self.asked.again
-        plans = (again(**fixed, **{name: each}) for each in values)
+        plans = (self.asked.again(**fixed, **{name: each}) for each in values)
         return PlanCurve(name, tuple(plans))
-
-    def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.plan/1``).
-
-        Parameters
-        ----------
-        indent : int, optional
-            Spaces by which each level is indented; by default all is one line.
-
-        Returns
-        -------
-        str
-            JSON without NaN or infinities: an interval without a bound has the width null.
-        """
-        record: dict[str, object] = {
-            "schema": "modicum.plan/1",
-            "statistic": self.statistic,
-            "method": self.method,
-            "budget_kind": self.budget.kind,
-            "epsilon": self.epsilon,
-            "budget_exact": decimal_text(self.budget.amount),
-            "neighbours": NEIGHBOURS,
-            "unit": str(self.unit),
-            "unit_rows": self.unit.rows,
-            "n": self.n,
-            "error": self.error,
-            "wanted_error": self.wanted,
-            "interval_width": self.interval_width if math.isfinite(self.interval_width) else None,
-            "passes": self.passes,
-            "events": [{"label": label, "cost": str(event)} for label, event in self.events],
-            "status": self.status,
-            "usable": self.usable,
-        }
-        if self.shape is not None:
-            record |= self.shape.to_dict(self.lattice)
-        if self.meaning is not None:
-            record["error_is"] = self.meaning
-        record |= {name: value for name, value, _ in self._chosen()}
-        return json.dumps(record, indent=indent, allow_nan=False)
-
-    def _chosen(self) -> Iterator[tuple[str, object, str]]:
-        """Name, JSON value and words of what only some statistics have."""
-        if isinstance(self.q, tuple):
-            yield "q", [float(q) for q in self.q], f"{len(self.q)} quantiles"
-        elif self.q is not None:
-            yield "q", float(self.q), f"q = {short_text(self.q)}"
-        if self.trim is not None:
-            yield "trim", float(self.trim), f"trim = {short_text(self.trim)}"
-        if self.cuts is not None:
-            yield "cuts", [str(cut) for cut in self.cuts], f"{len(self.cuts)} cuts"
-        if self.bins is not None:
-            yield "bins", self.bins, f"{self.bins} bins"
-
-    def __str__(self) -> str:
-        lines = (f"  {name:14}  {words}" for name, words in said(self))
-        return "\n".join([self.heading, *lines])
-
-    @property
-    def heading(self) -> str:
-        """What was planned, in one line."""
-        about = "".join(f", {words}" for _, _, words in self._chosen())
-        if self.shape is not None:
-            about += self.shape.words(self.lattice)
-        return f"plan for {self.noun} of {errors.number_of(self.n, 'row')}{about}"
 
     def report(
         self, path: str | os.PathLike[str], *, title: str | None = None, overwrite: bool = False
@@ -268,27 +165,3 @@ class Plan:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         return card(self.heading, facts(said(self)))
-
-
-def said(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield what a plan says, as names and words."""
-    wanted = "" if plan.wanted is None else f"  ({three_digits(plan.wanted)} wanted)"
-    width = "without a bound"
-    if math.isfinite(plan.interval_width):
-        width = f"{three_digits(plan.interval_width)} wide"
-    if plan.usable:
-        yield "expected error", f"{three_digits(plan.error)}{wanted}"
-        yield "95 % interval", width
-    else:
-        yield "expected error", f"no usable answer{wanted}, see the note"
-    if plan.sampling_error is not None:
-        standard = three_digits(plan.sampling_error)
-        yield "for comparison", f"{standard} standard error as a sample"
-    if plan.meaning is not None:
-        yield "the error is", plan.meaning
-    yield "cost", f"{plan.budget} for {plan.unit} ({NEIGHBOURS})"
-    yield "spent on", solve.spent_on(plan.events, plan.budget)
-    yield "passes", str(plan.passes)
-    yield "method", plan.method
-    if plan.status != "ok":
-        yield "note", plan.status
