@@ -17,7 +17,8 @@ def test_a_family_says_how_it_works(family: Path) -> None:
     assert 250 <= len(PICTURE.sub("", text).split()) <= 420  # with the links to proofs
     assert "`benchmarks/" in text
     assert re.search(r"\[\w+\.\d+\]", text)
-    named = set(re.findall(r"`(\w+\.py)`", text))
-    assert named <= {path.name for path in family.glob("*.py")}
+    named = set(re.findall(r"\b\w+\.py\b", text.partition("## What guards it")[0]))
+    assert {path.name for path in family.glob("[a-z]*.py")} <= named
+    assert named <= {path.name for path in HOME.parent.rglob("*.py")}
     missing = {link for link in re.findall(r"\]\(([^)]+)\)", text) if not (family / link).exists()}
     assert missing == set()

@@ -1,4 +1,4 @@
-"""The error model of means between bounds of all groups, and how small groups are shrunk.
+"""The error model of means between bounds of all groups.
 
 A small group's own releases cannot tell how many of its few records lie beyond the bounds: their
 number is below any noise. So the interval assumes that a group is not very different from all

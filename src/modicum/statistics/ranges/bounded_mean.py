@@ -219,6 +219,5 @@ def mean_between(
 
 def bounded_mean_steps(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a mean in its range with all of an event."""
-    """Estimate a mean in its range with all of an event."""
     error_model = yield from mean_in_range(Setting(column, lattice, BudgetSplit(event)))
     return ScalarEstimate(error_model.value, error_model, error_model.status)

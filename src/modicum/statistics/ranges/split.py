@@ -1,4 +1,4 @@
-"""How the mean, the sum and the variance divide their budget: every constant in one place.
+"""How the mean, the sum and the variance divide their budget: the shares of their draws.
 
 The division depends on the released noisy count and on public arguments only. The constants were
 chosen by measurement (docs/research/proofs/mean.md says how); none of them affects privacy.
@@ -249,7 +249,7 @@ def _first_reduction(
     split = BudgetSplit(loss)
     schedule = mean_schedule(lattice, split, 1 << 60, clusters, shape=shape)
     log_width = octaves(lattice)
-    nats = 5 * log_width
+    nats = outside.STEEP * log_width
     if schedule.shape:
         schedule = schedule.for_tail(TailShape(0.0, Ranks.of(1e18), 1e18), 1)
         nats = _FAR * log_width + (_POWER - _FAR) * _STEEP_NATS
