@@ -99,6 +99,29 @@ def test_no_import_runs_up(package: str) -> None:
     assert up == set()
 
 
+def test_research_and_protocols_are_asked_for_by_few() -> None:
+    """By their names, by two methods of means and by plans of the papers' own questions."""
+    beside = ("modicum.research.", "modicum.protocols.")
+    asking = {
+        (module, other.rpartition(".")[2])
+        for module, others in arrows().items()
+        for other in others
+        if other.startswith(beside) and not module.startswith(beside)
+    }
+    assert asking == {
+        ("modicum", "local"),
+        ("modicum", "shuffle"),
+        ("modicum", "theory"),
+        ("modicum", "vector_statistic"),
+        ("modicum.statistics.contents", "huang2021"),
+        ("modicum.statistics.contents", "monotone"),
+        ("modicum.statistics.contents", "vector_statistic"),
+        ("modicum.statistics.means.mean", "dick2023"),
+        ("modicum.statistics.vectors.mean_vector", "huang2021"),
+        ("modicum.plan.statistics", "registry"),
+    }
+
+
 def test_imports_by_string_are_of_others() -> None:
     """Tables aside: no linter and no type checker sees a string."""
     for module in SOURCES.keys() - TABLES.keys():

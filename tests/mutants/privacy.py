@@ -2,7 +2,6 @@
 
 from tests.mutants.fault import Fault
 
-_CHARGING, _ACCOUNT = "charging.py", "ledger_account.py"
 _EVENTS = "privacy/test_events.py"
 _COMPOSE = "privacy/test_compose.py"
 _LEDGER = "privacy/ledger/test_ledger.py"

@@ -1,1 +1,1 @@
-"""Protocols without a curator."""
+"""Protocols for data that nobody may collect: each message is private, or their sum is."""

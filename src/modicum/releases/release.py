@@ -1,6 +1,6 @@
 """The frozen record of a release: the only object that shows numbers from the data.
 
-:class:`Record` is what every release has; :class:`Release` is a record of one number.
+:class:`Record` is what all have, :class:`Release` has one number, ``ArrayRelease`` several.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Estimators: one statistic a file, each a generator of reads and draws."""
+"""Estimators: one statistic a file, in folders by family, each a generator of reads and draws."""

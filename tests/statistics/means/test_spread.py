@@ -1,4 +1,4 @@
-"""Variance, standard deviation, interquartile range and extremes: errors and coverage."""
+"""Variances and standard deviations: errors and coverage."""
 
 from fractions import Fraction
 

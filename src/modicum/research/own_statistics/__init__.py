@@ -1,1 +1,1 @@
-"""Statistics that a user defines."""
+"""Statistics that users bring: by a score, by level boundaries, or by their local sensitivities."""

@@ -54,7 +54,7 @@ from modicum.research.papers.point import PointErrorModel, true_record
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics import spec, texts
-from modicum.statistics.means import rows
+from modicum.statistics.means import ways
 from modicum.statistics.options import Options
 from modicum.statistics.ranges.bounded_mean import transformed_value
 from modicum.statistics.ranges.split import BOTH_CLUSTERS
@@ -282,7 +282,7 @@ def subset_mean(
     """
     cost = chosen_budget(epsilon, None, budget)
     lattice = Lattice.within(within, step)
-    row = rows.subset_mean(subset_mean_steps)
+    row = ways.subset_mean(subset_mean_steps)
     return row.query(spec.column_name(column), lattice, cost, BOTH_CLUSTERS[0])
 
 
@@ -533,7 +533,7 @@ STATISTICS = (
         plan=spec.Planned(
             "the subset-optimal mean",
             spec.error_between(f"release(subset_mean, {_GUESS}, n=20_000, epsilon=1)", "0", "20"),
-            truth=rows.true_mean,
+            truth=ways.true_mean,
             sampled=True,
         ),
     ),

@@ -46,7 +46,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics import spec, texts
 from modicum.statistics.options import NoOption, Options, checked_rank
-from modicum.statistics.vectors import rows, vector_schedule
+from modicum.statistics.vectors import vector_schedule, ways
 from modicum.statistics.vectors.vector_rounds import Ball, VectorSetting, last_sum
 from modicum.summaries import base, sums, vectors
 
@@ -415,7 +415,7 @@ CLIPPED_MEAN_VECTOR: spec.Row[NoOption, ArrayRelease] = spec.Row(
     turn=vector_schedule.TURN,
 )
 
-SHIFTED_MEAN_VECTOR = rows.shifted_mean_vector(shifted_mean_steps)
+SHIFTED_MEAN_VECTOR = ways.shifted_mean_vector(shifted_mean_steps)
 
 
 # ---- Both means as in the paper: the number of rows is public
@@ -533,7 +533,7 @@ def _planned(noun: str, name: str, more: str = "") -> spec.Planned:
     guess = f'within=(-1000, 1000), sd=[1.0] * 4, n=20_000, {more}rho="0.5"'
     example = spec.error_between(f"release({name}, {guess})", "0", "0.01")
     return spec.Planned(
-        noun, example, error=rows.mean_distance, data="vectors", meaning=rows.DISTANCE
+        noun, example, error=ways.mean_distance, data="vectors", meaning=ways.DISTANCE
     )
 
 
@@ -554,9 +554,9 @@ STATISTICS = (
 >>> clipped_mean_vector(**guess).error < clipped_mean_vector(**guess, mean=100).error
 True""",
             command="--within=-1e9,1e9 --sd 12,9,15 --n 1e5 --rho 0.5",
-            error=rows.mean_distance,
+            error=ways.mean_distance,
             data="vectors",
-            meaning=rows.DISTANCE,
+            meaning=ways.DISTANCE,
             note="The noise grows with the distance of the rows from 0, so with ``mean``.",
         ),
     ),

@@ -14,7 +14,8 @@ a remark to Algorithm 3  :func:`staircase_mean`    the same pair with one stairc
 =======================  ========================  ===============================================
 
 Algorithm 3 is the best of them, and what a mean that searches falls back on
-(:func:`mean_in_range`). docs/research/proofs/bounded_mean.md has the proofs, with the same labels.
+(``ranges/bounded_mean.py``). docs/research/proofs/bounded_mean.md has the proofs, with the same
+labels.
 
 Differs from the text: noise is discrete on integers, so nothing is rounded; a noisy count of 0 or
 less answers the middle of the range, where the text's ratio changes its sign; the remark that
@@ -39,7 +40,7 @@ from modicum.releases.status import hardly_seen
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec, texts
-from modicum.statistics.means import rows
+from modicum.statistics.means import ways
 from modicum.statistics.options import NoOption
 from modicum.statistics.ranges import split
 from modicum.statistics.ranges.bounded_mean import (
@@ -147,7 +148,7 @@ def transformed_mean(
     True
     """
     cost, lattice = chosen_budget(epsilon, rho, budget), Lattice.within(within, step)
-    row = rows.bounded_mean(bounded_mean_steps)
+    row = ways.bounded_mean(bounded_mean_steps)
     return row.query(spec.column_name(column), lattice, cost, split.BOTH_CLUSTERS[0])
 
 
@@ -331,7 +332,7 @@ STAIRCASE_MEAN = _row(
 def _planned(name: str, noun: str) -> spec.Planned:
     call = f"release({name}, within=(0, 120), sd=20, mean=40, n=1000, epsilon=1)"
     return spec.Planned(
-        noun, spec.error_between(call, "0", "1"), truth=rows.true_mean, sampled=True
+        noun, spec.error_between(call, "0", "1"), truth=ways.true_mean, sampled=True
     )
 
 

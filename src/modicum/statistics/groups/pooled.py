@@ -4,8 +4,8 @@ Bounds that a group finds alone cost a group of a few hundred rows most of its b
 find none. But groups of one table are mostly alike. So, of the records of all groups together:
 
 [pooled.1] count   a noisy number of all records: large groups need nothing more;
-[pooled.2] search  with a part of the budget as its own, the search of a mean (search.py):
-                   bounds with few records of all groups outside, and a centre;
+[pooled.2] search  with a part of the budget as its own, the search of a mean
+                   (ranges/search.py): bounds with few records of all groups outside, and a centre;
 [pooled.3] bounds  within these, for groups of several sizes, those with the least error of all
                    groups of this size, by noise and clipping together;
 [pooled.4] cells   noisy numbers of records between these bounds, and near the centre;

@@ -7,7 +7,7 @@ norm of a vector, which few persons exceed [pooled.10]. Of all groups together:
 
 [pooled.11] persons  their noisy number;
             whole    with a part of the budget as its own, the mean of all rows in all groups
-                     (person_mean.py): the centre c;
+                     (people/person_mean.py): the centre c;
 [pooled.12] limits   on the norm of a person's numbers of rows, and on that of their deviations
                      from c, which few persons exceed: those who do have all their rows, with less
                      weight each;

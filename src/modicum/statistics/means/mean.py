@@ -4,18 +4,18 @@ One budget, steps with the labels of docs/research/proofs/mean.md, which has the
 
 [mean.1]  count    a noisy count drives the schedule;
 [mean.2]  home     is one public value, zero mostly, half of the data? then [mean.3], [mean.4] of
-                   bounds.py;
+                   ranges/bounds.py;
 [mean.6]  centre   a private median on a floating-point grid, from a secret subsample;
 [mean.7]  shape    two radii with a public share of the data outside: how heavy is the tail?
 [mean.8]  radii    on each side, the least width with few records outside;
 [mean.9]  outside  how many those are; if they are a group far away, [mean.13] and [mean.16] of
-                   search.py draw the radii again for it, or reach home;
+                   ranges/search.py draw the radii again for it, or reach home;
 [mean.10] rough    a rough mean of the data clipped to those bounds, and a second count;
 [mean.11] final    the sum of clipped deviations from the rough mean, with most of the budget.
 
 Where nothing can be known of the spread, for lack of records, [bounded_mean.4] of
-ranges/bounded_mean.py spends the rest on the mean over the whole range, so that a search
-never loses much against known bounds. The error model holds released quantities and public noise
+ranges/bounded_mean.py spends the rest on the mean over the whole range, so that a search never
+loses much against known bounds. The error model holds released quantities and public noise
 distributions only.
 """
 
@@ -38,7 +38,7 @@ from modicum.releases.status import Status, alike, at_an_end
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec, texts
-from modicum.statistics.means import rows
+from modicum.statistics.means import ways
 from modicum.statistics.options import checked_population
 from modicum.statistics.ranges import search
 from modicum.statistics.ranges.bounds import Bounds, Setting, count_away, rough_mean
@@ -422,7 +422,7 @@ def _bounded(column: str | None, lattice: Lattice, event: Event) -> Steps[Scalar
     return bounded_mean_steps(column, lattice, event)
 
 
-_BOUNDED = rows.bounded_mean(_bounded)
+_BOUNDED = ways.bounded_mean(_bounded)
 MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
     spec.Row(
         "mean",
@@ -436,7 +436,7 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         pooled=_pooled,
         pooled_persons=_pooled_persons,
     ),
-    rows.subset_mean(_subset),
+    ways.subset_mean(_subset),
     _BOUNDED,
 )
 
@@ -455,7 +455,7 @@ STATISTICS = (
 >>> 0.01 < found.epsilon < 10 and found.error <= 500
 True""",
             command="--n 1e5 --sd 5e4 --error 500",
-            truth=rows.true_mean,
+            truth=ways.true_mean,
             sampled=True,
             without=("weights",),
         ),

@@ -3,8 +3,8 @@
 Of weighted rows (x, w) the mean is the sum of w x over that of w; of pairs (x, w) the ratio is the
 sum of x over that of w. Both are c + R / M for any centre c, with M the sum of all w and R that of
 the deviations, w x - c w or x - c w. That is the mean of all rows of persons, whose w are numbers
-of rows; person_mean.py has the steps from the centre on. Here a record is a row, and w has any
-scale:
+of rows; people/person_mean.py has the steps from the centre on. Here a record is a row, and w has
+any scale:
 
 [ratio.2] count    a noisy number of rows with a w that is not 0;
 [ratio.3] scales   the octave of the median size of w, and for a ratio of x / w;

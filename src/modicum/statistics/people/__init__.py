@@ -1,1 +1,1 @@
-"""Persons with all their rows."""
+"""Persons with all their rows: limits on what one adds, and the mean of all rows."""

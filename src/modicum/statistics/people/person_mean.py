@@ -15,7 +15,7 @@ What is left of R is next to nothing, so the noise in M hardly matters.
 docs/research/proofs/people.md has the proofs, with the same labels.
 
 Any ratio of two sums is such a mean: of weighted rows m_i is a weight and s_i a value times its
-weight. :func:`centred_ratio` has the steps from [people.4] on, for ratio.py too.
+weight. :func:`centred_ratio` has the steps from [people.4] on, for means/ratio.py too.
 """
 
 from __future__ import annotations

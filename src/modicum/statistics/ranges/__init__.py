@@ -1,1 +1,1 @@
-"""Where the data are: bounds that are found, and what is summed between them."""
+"""Where the data are: how a budget is divided, bounds that are found, what is summed between."""

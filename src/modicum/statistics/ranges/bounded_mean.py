@@ -1,4 +1,4 @@
-"""The mean between public bounds, from two noisy sums: [bounded_mean.1] to [bounded_mean.5].
+"""The mean between public bounds, from two noisy sums: [bounded_mean.3] and [bounded_mean.4].
 
 A record x in [lo, hi] moves the pair (sum of x - lo, sum of hi - x) by hi - lo in L1 norm, and the
 count and the mean follow from it: Algorithm 3 of Kulesza, Suresh and Wang 2023, whose other
@@ -36,7 +36,7 @@ def pair_of(total: int, count: int, lo: int, hi: int) -> tuple[int, int]:
 
 
 def transformed_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
-    """Mean from an outcome of :func:`transformed`, clipped to [lo, hi]."""
+    """Mean from noisy sums of x - lo and of hi - x, clipped to [lo, hi]."""
     left, both = outcome[0], sum(outcome)
     return clipped_ratio(lo * both + (hi - lo) * left, both, lo, hi)
 

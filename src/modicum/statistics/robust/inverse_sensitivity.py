@@ -432,8 +432,8 @@ class LocationErrorModel(drawn_interval.DrawnEnds):
     :class:`~modicum.statistics.robust.monotone_statistic.MonotoneStatistic`; the width may be a
     released one. ``bounds`` are the clipping bounds, or the range, ``outside`` is what the radius
     draws imply about clipped records, if any are, and ``allowed`` how many records at the bounds
-    the ends allow for. ``trimmed`` records were deleted on each side, by rank. With probability 95
-    %, the value is at most ``length_bound`` records away from the location.
+    the ends allow for. ``trimmed`` records were deleted on each side, by rank. With a
+    probability of 95 % the value is at most ``length_bound`` records away from the location.
     """
 
     name: str

@@ -10,8 +10,8 @@ Monotone M-estimators by the inverse sensitivity mechanism on cells around a pri
                       outside, and the data are clipped there;
 [locations.15] tail   before these, how far a small part of the records reach: is it heavy?
 [locations.16] outside  after them, how many records are outside: too many for a tail are looked
-                      for again (search.py), or told; where all records seem to have one value,
-                      that is the answer, and how many others there are is all that is drawn;
+                      for again (ranges/search.py), or told; where all records seem to have one
+                      value, that is the answer, and how many others there are is all that is drawn;
 [locations.5] value   P(t) ∝ exp(-ε |length(t)| / 2), the length in records from the cells' counts
                       and sums;
 [locations.6] ends    on each side of it, a value beyond the location, with the confidence

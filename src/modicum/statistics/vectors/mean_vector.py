@@ -27,7 +27,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
 from modicum.statistics import spec, texts
 from modicum.statistics.options import NoOption
-from modicum.statistics.vectors import rows
+from modicum.statistics.vectors import ways
 from modicum.statistics.vectors.vector_rounds import VectorRounds, VectorSetting, last_sum
 from modicum.statistics.vectors.vector_schedule import NEAR, SHARES, TURN, VectorSchedule
 from modicum.summaries.base import Columns
@@ -143,7 +143,7 @@ MEAN_VECTORS: tuple[spec.Row[NoOption, ArrayRelease], ...] = (
         of_rows=True,
         turn=TURN,
     ),
-    rows.shifted_mean_vector(_shifted),
+    ways.shifted_mean_vector(_shifted),
 )
 
 
@@ -164,9 +164,9 @@ STATISTICS = (
                 'mean_vector(within=(-1e9, 1e9), sd=[1.0] * 16, n=4000, rho="0.5")', "0.004", "0.02"
             ),
             command="--within=-1e9,1e9 --sd 12,9,15 --mean 100 --n 1e5 --rho 0.5",
-            error=rows.mean_distance,
+            error=ways.mean_distance,
             data="vectors",
-            meaning=rows.DISTANCE,
+            meaning=ways.DISTANCE,
             without=("method",),
         ),
     ),

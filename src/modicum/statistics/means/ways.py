@@ -1,4 +1,4 @@
-"""Ways of the papers to answer a mean: their algorithms are imported when they are asked."""
+"""Ways to answer a mean whose algorithms, of papers, are imported when they are asked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def subset_mean(steps: Answer) -> Row[ClusterOption, Release]:
 
 
 def bounded_mean(steps: Answer) -> Row[ClusterOption, Release]:
-    """The way of ``kulesza2023.bounded_mean_steps``."""
+    """The way of ``ranges/bounded_mean.py``."""
     return Row(
         "mean",
         "bounded",
