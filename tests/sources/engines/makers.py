@@ -1,5 +1,6 @@
 """The same column in every kind of table."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,8 +55,8 @@ def without(*engines: str) -> Iterator[None]:
         yield
 
 
-CONNECTIONS = []
-"""Older relations need the user to keep them."""
+CONNECTIONS = deque[duckdb.DuckDBPyConnection](maxlen=20)
+"""Of the last relations, which do not keep them open; each has threads of its own."""
 
 
 def relation(table: pa.Table) -> duckdb.DuckDBPyRelation:
