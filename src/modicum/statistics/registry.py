@@ -1,8 +1,7 @@
 """All statistics and every way to answer them.
 
-The tests and those who audit a mechanism read it. A statistic is a chapter with
-rows of its own, a page in docs/research/proofs and a changelog fragment; a missing part fails a
-test.
+The tests and those who audit a mechanism read it. A statistic is a chapter with rows of its own, a
+page in docs/research/proofs and a changelog fragment; a missing part fails a test.
 """
 
 from __future__ import annotations

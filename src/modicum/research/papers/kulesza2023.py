@@ -46,9 +46,8 @@ from modicum.statistics.ranges import split
 from modicum.statistics.ranges.bounded_mean import (
     BoundedErrorModel,
     PublicRangeErrorModel,
-    bounded_mean_steps,
     clipped_ratio,
-    pair_of,
+    end_sums,
 )
 from modicum.statistics.tails import outside
 from modicum.stored.codec import storable
@@ -148,8 +147,7 @@ def transformed_mean(
     True
     """
     cost, lattice = chosen_budget(epsilon, rho, budget), Lattice.within(within, step)
-    row = ways.bounded_mean(bounded_mean_steps)
-    return row.query(spec.column_name(column), lattice, cost, split.BOTH_CLUSTERS[0])
+    return ways.BOUNDED_MEAN.query(spec.column_name(column), lattice, cost, split.BOTH_CLUSTERS[0])
 
 
 def staircase_mean(
@@ -214,7 +212,7 @@ def transformed(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) 
     paper; its proof's "Lap(w/ε)" is a leftover of the unscaled form, which this is).
     """
     # [bounded_mean.2]
-    return laplace(pair_of(total, count, lo, hi), l1=max(hi - lo, 1), epsilon=epsilon)
+    return laplace(end_sums(total, count, lo, hi), l1=max(hi - lo, 1), epsilon=epsilon)
 
 
 def independent_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
@@ -291,7 +289,7 @@ def _staircase(column: str | None, lattice: Lattice, event: Event) -> Steps[Scal
     """The pair of Algorithm 3 with a staircase."""
     first, last = lattice.first, lattice.last
     clipped = yield from read(Read(column, lattice, ClippedSum(first, last)))
-    pair = pair_of(clipped.total, clipped.count, first, last)
+    pair = end_sums(clipped.total, clipped.count, first, last)
     mechanism = staircase(pair, l1=max(lattice.width, 1), epsilon=event.largest_pure)
     left, right = yield from draw("staircase sums", mechanism)
     error_model = BoundedErrorModel(lattice, left, right, mechanism.term)

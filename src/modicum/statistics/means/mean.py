@@ -416,13 +416,6 @@ def _subset(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarE
     return dick2023.subset_mean_steps(column, lattice, event)
 
 
-def _bounded(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    from modicum.statistics.ranges.bounded_mean import bounded_mean_steps
-
-    return bounded_mean_steps(column, lattice, event)
-
-
-_BOUNDED = ways.bounded_mean(_bounded)
 MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
     spec.Row(
         "mean",
@@ -432,12 +425,12 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
         of_persons=_mean_of_persons,
-        of_truths=_BOUNDED,
+        of_truths=ways.BOUNDED_MEAN,
         pooled=_pooled,
         pooled_persons=_pooled_persons,
     ),
     ways.subset_mean(_subset),
-    _BOUNDED,
+    ways.BOUNDED_MEAN,
 )
 
 

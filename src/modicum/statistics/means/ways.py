@@ -1,4 +1,4 @@
-"""Ways to answer a mean whose algorithms, of papers, are imported when they are asked."""
+"""Ways to answer a mean whose algorithms are imported when they are asked."""
 
 from __future__ import annotations
 
@@ -31,17 +31,21 @@ def subset_mean(steps: Answer) -> Row[ClusterOption, Release]:
     )
 
 
-def bounded_mean(steps: Answer) -> Row[ClusterOption, Release]:
-    """The way of ``ranges/bounded_mean.py``."""
-    return Row(
-        "mean",
-        "bounded",
-        BOTH_CLUSTERS[:1],
-        "bounded_mean",
-        "mean with noise on the scale of the range, for ranges known to be tight",
-        lambda column, lattice, event, _: steps(column, ranged(lattice), event),
-        finds_range=False,
-    )
+def _bounded_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    from modicum.statistics.ranges.bounded_mean import bounded_mean_steps
+
+    return bounded_mean_steps(column, lattice, event)
+
+
+BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
+    "mean",
+    "bounded",
+    BOTH_CLUSTERS[:1],
+    "bounded_mean",
+    "mean with noise on the scale of the range, for ranges known to be tight",
+    lambda column, lattice, event, _: _bounded_mean(column, ranged(lattice), event),
+    finds_range=False,
+)
 
 
 def true_mean(run: Any) -> Fraction:

@@ -393,7 +393,7 @@ def _centre_and_power(
 
 
 def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
-    """[extreme.5] How many records of an end are kept; candidates with more beyond weigh e^-60.
+    """[extreme.5] How many records of an end are kept: those with more beyond weigh e^-60 at most.
 
     More than 4 million are refused.
     """

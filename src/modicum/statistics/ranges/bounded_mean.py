@@ -30,7 +30,7 @@ from modicum.stored.codec import storable
 from modicum.summaries.sums import ClippedSum
 
 
-def pair_of(total: int, count: int, lo: int, hi: int) -> tuple[int, int]:
+def end_sums(total: int, count: int, lo: int, hi: int) -> tuple[int, int]:
     """Sums of x - lo and of hi - x."""
     return total - count * lo, count * hi - total
 
@@ -201,7 +201,7 @@ def mean_between(
     here: Setting, ends: Lattice, total: int, count: int, home: int | None = None
 ) -> Steps[BoundedErrorModel]:
     """Spend all that is left on the mean of so many records, of a sum, clipped to some ends."""
-    pair = pair_of(total, count, ends.first, ends.last)
+    pair = end_sums(total, count, ends.first, ends.last)
     mechanism = here.split.spend(add_noise(pair, here.split.rest(), sensitivity=max(ends.width, 1)))
 
     def model_of(sums: tuple[int, ...]) -> BoundedErrorModel:
