@@ -28,7 +28,7 @@ LIMITS = {
     "cli": (2_318, 3),
     "exact": (1_023, 39),
     "interop": (376, 1),
-    "mechanisms": (2_937, 71),
+    "mechanisms": (2_978, 72),
     "plan": (2_284, 31),
     "privacy": (1_896, 20),
     "protocols": (2_406, 68),
@@ -38,7 +38,7 @@ LIMITS = {
     "research": (2_418, 39),
     "runtime": (770, 2),
     "sources": (6_614, 66),
-    "statistics": (13_174, 555),
+    "statistics": (13_118, 554),
     "stored": (429, 0),
     "summaries": (2_763, 62),
 }

@@ -17,6 +17,7 @@ from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.mechanisms.scores import (
+    EndsScore,
     IntervalScore,
     LossScore,
     MedianCellScore,
@@ -97,11 +98,17 @@ def rank_law(
     e: Fraction,
     which: Fraction,
     shift: int = 0,
-    edge: int | None = None,
     prior: OctavePrior | None = None,
 ) -> Exponential[RankScore]:
     """A quantile's law with all records at hand."""
-    score = RankScore(np.sort(q), 0, len(q), -8, 8, which, shift, 9, edge, prior)
+    score = RankScore(np.sort(q), 0, len(q), -8, 8, which, shift, 9, prior)
+    return Exponential(score, e)
+
+
+def ends_law(q: Records, e: Fraction, which: Fraction, near: int = 16) -> Exponential[EndsScore]:
+    """Both ends of an interval about -1."""
+    records = (np.sort(q), 0, len(q))
+    score = EndsScore.about(-1, records, which, shift=1, cap=9, reach=(7, 9), near=near)
     return Exponential(score, e)
 
 
@@ -205,7 +212,8 @@ LAWS: dict[str, LawOf] = {
     "median": lambda q, e: rank_law(q, e, Fraction(1, 2)),
     "quantile": lambda q, e: rank_law(q, e, Fraction(1, 3)),
     "quantile with a shift": lambda q, e: rank_law(q, e, Fraction(2, 3), 1),
-    "quantile with an edge": lambda q, e: rank_law(q, e, Fraction(1, 3), 1, 1),
+    "ends of a median": lambda q, e: ends_law(q, e, Fraction(1, 2)),
+    "ends of a quantile": lambda q, e: ends_law(q, e, Fraction(1, 3), 3),
     "quantile with a prior": lambda q, e: rank_law(
         q, e, Fraction(3, 4), prior=OctavePrior(2, Fraction(3))
     ),

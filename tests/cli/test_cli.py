@@ -186,7 +186,7 @@ def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     point = json.loads(answer(capsys, *words, "--q", "0.9", "--level", "none"))
     assert point["interval"] == [-1e9, 1e9]
     out = answer(capsys, "median", people, "income", RANGE, "--rho", "0.1", "--explain")
-    for label in ("count", "quantile", "lower end", "upper end"):
+    for label in ("count", "quantile", "ends"):
         assert f"  {label}" in out
 
 
@@ -301,7 +301,7 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
     assert "plan for a quantile of 10,000 rows, q = 0.9" in out
     median = answer(capsys, "plan", "median", RANGE, *shape, "--level", "none")
     assert "plan for a median of 10,000 rows" in median
-    assert "lower end" not in median
+    assert "  ends" not in median
     out = answer(capsys, "plan", "sum", "--within=0,1e9", "--n", "1e4", "--sd", "1", "--rho", "1")
     assert "plan for a sum of 10,000 rows" in out
 

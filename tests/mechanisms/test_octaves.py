@@ -57,7 +57,7 @@ def test_the_density_of_an_extreme_is_the_definition(data, prior) -> None:
 @given(DATA, PRIORS, st.sampled_from([Fraction(9, 10), Fraction(1, 3)]))
 def test_the_density_of_a_quantile_is_the_definition(data, prior, q) -> None:
     values = np.sort(np.array(data, dtype=np.int64))
-    mechanism = Exponential(RankScore(values, 0, len(data), -20, 20, q, 0, 9, None, prior), ONE)
+    mechanism = Exponential(RankScore(values, 0, len(data), -20, 20, q, 0, 9, prior), ONE)
     target, m = q * len(data), float(max(q, 1 - q))
     logs = {}
     for t in range(-20, 21):
@@ -80,7 +80,7 @@ def test_one_record_moves_the_loss_by_nothing_or_one(data, prior, x, epsilon) ->
 def test_a_prior_weighs_the_same_at_every_epsilon(epsilon, power) -> None:
     """Where no record decides; in whole units of a large ε it would be rounded to nothing."""
     one, three = OctavePrior(0, Fraction(power)), [3]
-    score = RankScore(np.array(three), 0, 1, -20, 40, Fraction(1, 2), 0, 9, None, one)
+    score = RankScore(np.array(three), 0, 1, -20, 40, Fraction(1, 2), 0, 9, one)
     for mechanism in (top(three, one, epsilon), Exponential(score, epsilon)):
         start = 4 if mechanism.name == "TopLaw" else -20
         found = [mechanism.log_density(t) for t in range(start, start + 17)]

@@ -154,6 +154,14 @@ FAULTS = (
         _LAWS,
     ),
     Fault(
+        "ends-score-added",
+        "The losses of both ends of an interval are added, and one record moves both.",
+        "EndsScore.runs",
+        "np.maximum.outer(*losses)",
+        "np.add.outer(*losses)",
+        _LAWS,
+    ),
+    Fault(
         "rank-score-off-by-one",
         "A quantile's wanted rank is one too large.",
         "RankScore.runs",

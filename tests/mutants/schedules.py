@@ -117,13 +117,6 @@ FAULTS = tuple(
             "16 / expected_records(here.split, elsewhere)",
         ),
         (
-            "true-count-between-quantiles",
-            "The ends of a range between quantiles are drawn by the true number of records.",
-            "quantile_range",
-            "count - noise.bound(0.1",
-            "windows[0].count - noise.bound(0.1",
-        ),
-        (
             "true-count-cells",
             "Which cells around quantiles are counted follows from the true number of records.",
             "quantiles._count_cells",

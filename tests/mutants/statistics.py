@@ -299,10 +299,10 @@ FAULTS = (
     ),
     Fault(
         "ends-beyond-the-whole",
-        "Each end of a quantile's interval has the share of both.",
-        "quantile.END_SHARE",
-        "END_SHARE = drawn_interval.INTERVAL_SHARE / 2",
-        "END_SHARE = drawn_interval.INTERVAL_SHARE",
+        "The ends of a quantile's interval have twice the share that is left for them.",
+        "rank_quantile",
+        "window, point, split.rest(), scale=scale",
+        "window, point, split.share(2 * ENDS_SHARE), scale=scale",
         "statistics/order/test_quantile.py",
     ),
     Fault(
@@ -574,9 +574,9 @@ FAULTS = (
     Fault(
         "quantile-ends-narrow",
         "The ends of a quantile's interval aim at 30 % fewer ranks beyond it.",
-        "_shift",
-        "math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)",
-        "math.ceil(0.7 * (ends + math.log(1 / (0.45 * alpha))) * rank)",
+        "RankPlan.of",
+        "math.ceil(math.log(EVEN / (1 - level)) * rank)",
+        "math.ceil(0.7 * math.log(EVEN / (1 - level)) * rank)",
         "statistics/order/test_quantile.py statistics/test_coverage.py",
     ),
     Fault(

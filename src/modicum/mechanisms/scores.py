@@ -22,12 +22,13 @@ from modicum.mechanisms.exponential import (
     ScoreFunction,
     runs_between,
 )
-from modicum.mechanisms.grids import FloatGrid, IntervalGrid
+from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy import event, split
 
 Integers = NDArray[np.int64]
 
+_STEEP = 1.25  # power of a distance in the prior of an end; measured, see [quantile.13]
 _FINE = 1 << 10  # units of a rank or record, at least, where a prior is added to the losses
 
 
@@ -36,8 +37,8 @@ class RankScore(ScoreFunction):
     """An integer t near rank T = q n + shift of n records: its distance from that rank.
 
     With b = #{x < t} and e = #{x = t}, the loss is the distance of T from [b, b + e],
-    max(0, b - T, T - (b + e)), capped at ``cap`` >= 1; the loss of the last candidate is capped at
-    ``edge`` too. A ``prior`` multiplies P(t) with its weight, which does not depend on the data.
+    max(0, b - T, T - (b + e)), capped at ``cap`` >= 1. A ``prior`` multiplies P(t) with its weight,
+    which does not depend on the data.
 
     Sensitivity contract: one record more changes b - q n by 1 - q or -q, and q n - (b + e) by
     q or q - 1; so the loss moves by at most m = max(q, 1 - q) at every t, whatever the record,
@@ -59,7 +60,6 @@ class RankScore(ScoreFunction):
     q: Fraction
     shift: int
     cap: int
-    edge: int | None
     prior: OctavePrior | None = None
 
     @property
@@ -80,26 +80,88 @@ class RankScore(ScoreFunction):
         before += self.below - base - self.shift
         over, under = unit * before - rest, rest - unit * (before + equal)
         losses = np.clip(np.maximum(over, under), 0, self.cap * unit)
-        if self.edge is not None and losses[-1] > self.edge * unit:
-            if lengths[-1] > 1:  # the last candidate gets a stretch of its own
-                lengths[-1] -= 1
-                starts, lengths = np.append(starts, self.last), np.append(lengths, 1)
-                losses = np.append(losses, 0)
-            losses[-1] = self.edge * unit
         runs = Runs(starts, lengths, losses * self._fineness)
         return runs if self.prior is None else self.prior.weighed(runs, rate)
 
-    def rank_bound(self, epsilon: Fraction, alpha: float, beyond: int) -> float:
-        """Loss that is exceeded with a probability of at most ``alpha``, if n > 0 and |T| fits.
 
-        Where some candidate has loss 0, those of loss >= s weigh at most
-        #candidates exp(-ε s / (2 m)) of all. With a prior, and where records thin out like a
-        power of the distance, all candidates further out weigh about as much as ``beyond`` gaps
-        between records, the number of records beyond the quantile.
-        See [quantile.8], [quantile.10].
-        """
-        candidates = self.last - self.first + 1 if self.prior is None else beyond
-        return math.log(candidates / alpha) * 2 * float(max(self.q, 1 - self.q) / epsilon)
+@dataclass(frozen=True, slots=True, eq=False)
+class EndsScore(ScoreFunction):
+    """Both ends of an interval about a released point, in one draw.
+
+    Candidates are pairs of distances below and above the point, a quarter of an octave apart, up to
+    ``reach``. Each end has its loss as a :class:`RankScore`, for a target ``shift`` ranks beyond
+    q n on its side; that of a pair is the larger one. A pair weighs beforehand what both distances
+    do: (r / near)^1.25 up to ``near``, and the inverse of that beyond it.
+
+    Sensitivity contract: every record is moved outwards to the next candidate, a public map, so
+    both losses move by at most m = max(q, 1 - q), and so does the larger one. One draw for
+    both costs what one end would. The prior does not depend on the data. See [quantile.11].
+
+    ``lower`` are the negated records; what is known of both sides is secret.
+    """
+
+    mechanism = "EndsLaw"
+
+    lower: RankScore = field(repr=False, metadata=SECRET)
+    upper: RankScore = field(repr=False, metadata=SECRET)
+    q: Fraction
+    shift: int
+    reach: tuple[int, int]
+    near: int
+
+    @classmethod
+    def about(
+        cls,
+        point: int,
+        records: tuple[Integers, int, int],
+        q: Fraction,
+        *,
+        shift: int,
+        cap: int,
+        reach: tuple[int, int],
+        near: int,
+    ) -> EndsScore:
+        """Build the score from the records near rank q n, how many are below them, and of all."""
+        values, below, count = records
+        above = count - below - len(values)
+
+        def end(away: Integers, before: int, q: Fraction, furthest: int) -> RankScore:
+            radii = _outwards(furthest)
+            numbers = np.searchsorted(np.array(radii), away, side="left")
+            return RankScore(numbers, before, count, 0, len(radii) - 1, q, shift, cap)
+
+        lower = end(point - values[::-1], above, 1 - q, reach[0])
+        upper = end(values - point, below, q, reach[1])
+        return cls(lower, upper, q, shift, reach, near)
+
+    @property
+    def span(self) -> int:
+        return self.upper.span
+
+    def distances(self, outcome: int) -> tuple[int, int]:
+        """Distances below and above the point that an outcome stands for."""
+        below, above = map(_outwards, self.reach)
+        i, j = divmod(outcome, len(above))
+        return below[i], above[j]
+
+    def runs(self, rate: Fraction) -> Runs:
+        lower, upper = self.lower.runs(rate), self.upper.runs(rate)
+        losses = [np.repeat(each.losses, each.lengths) for each in (lower, upper)]
+        runs = Runs.of_candidates(np.maximum.outer(*losses).ravel()).finer(rate)
+        costs = [self._cost(furthest, float(rate / runs.fine)) for furthest in self.reach]
+        return replace(runs, losses=runs.losses + np.add.outer(*costs).ravel())
+
+    def _cost(self, furthest: int, unit: float) -> Integers:
+        """Loss of the prior for each distance, in units that weigh so much."""
+        nats = np.log(np.maximum(np.array(_outwards(furthest)), 1) / self.near)
+        found: Integers = np.rint(_STEEP * np.abs(nats) / unit).astype(np.int64)
+        return found
+
+
+def _outwards(furthest: int) -> tuple[int, ...]:
+    """Candidates for the distance of an end: at most 2^(1/4) times as far as need be."""
+    radii = RadiusGrid.between(1, max(furthest, 1), per_octave=4).radii
+    return (*(radius for radius in radii if radius < furthest), furthest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

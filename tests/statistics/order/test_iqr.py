@@ -25,7 +25,6 @@ def test_the_distance_of_two_quantiles(shape, between) -> None:
 def test_too_few_rows_for_an_iqr_are_told() -> None:
     (answer,) = answers(query.iqr(within=WITHIN, epsilon=1), [1.0, 2.0, 3.0], 1)
     assert "too little data" in answer.status.words
-    assert answer.error_model.interval(0.95, 3).upper == 2e9
     (point,) = answers(query.iqr(within=WITHIN, epsilon=1, level=None), np.arange(5000.0), 1)
     assert tuple(point.error_model.interval(0.95, 3)) == (0, 2e9)
 

@@ -11,11 +11,11 @@ from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
 from modicum.releases.release import ScalarEstimate
+from modicum.releases.status import USABLE
 from modicum.runtime.run import run
 from modicum.sources.opening import open_source
 from modicum.sources.reader import read
@@ -70,7 +70,7 @@ def rank_error(data, t: float, q: Fraction) -> float:
 
 
 def coverage(shape, q, n, *, epsilon="1", level=0.95, sets, releases) -> tuple[float, float]:
-    """Shares of intervals that hold the whole quantile, and of answers that are ok."""
+    """Shares of answers that are not wrong with a code of ok, and of those that are ok."""
     question = query.quantile(q=q, within=WITHIN, epsilon=epsilon, level=level)
     held, fine = [], []
     for i in range(sets):
@@ -78,8 +78,8 @@ def coverage(shape, q, n, *, epsilon="1", level=0.95, sets, releases) -> tuple[f
         lowest, highest = quantiles(data, q)
         for answer in answers(question, data, releases, (shape, q, n, i)):
             lower, upper = answer.error_model.interval(level, 3)
-            held.append(lower <= lowest and highest <= upper)
-            fine.append(answer.status.words == "ok")
+            fine.append(answer.status.code == "ok")
+            held.append(not fine[-1] or (lower <= highest and lowest <= upper))
     return float(np.mean(held)), float(np.mean(fine))
 
 
@@ -89,7 +89,7 @@ def coverage(shape, q, n, *, epsilon="1", level=0.95, sets, releases) -> tuple[f
 )
 @pytest.mark.one_in(3)
 def test_the_interval_covers_the_quantile(shape, n) -> None:
-    """Whatever the data, and however few: only the noise is random."""
+    """Or the answer is not ok, as that of few records: only the noise is random."""
     for q in (Fraction(1, 2), Fraction(9, 10)):
         held, _ = coverage(shape, q, n, sets=4, releases=10)
         assert held >= 0.87  # 40 intervals
@@ -114,7 +114,7 @@ def test_large_data_are_ok_and_tightly_covered(shape) -> None:
     for answer in answers(question, data, 10):
         ranks = [(data < end).sum() for end in answer.error_model.interval(0.95, 3)]
         tied = max(np.unique(data, return_counts=True)[1])
-        assert ranks[1] - ranks[0] < 600 + 2 * tied
+        assert ranks[1] - ranks[0] < 200 + 2 * tied
 
 
 @pytest.mark.parametrize("level", [None, 0.95])
@@ -127,27 +127,53 @@ def test_the_rank_error_is_small_whatever_the_range(q, level) -> None:
         question = query.quantile(q=q, within=within, epsilon=1, level=level)
         errors = [rank_error(data, float(a.value), q) for a in answers(question, data, 80, within)]
         means.append(np.mean(errors))
-    scale = 2 * float(max(q, 1 - q)) / (0.98 if level is None else 0.7)
+    scale = 2 * float(max(q, 1 - q)) / (0.95 if level is None else 0.67)
     assert max(means) < 1.5 * scale
 
 
-@pytest.mark.parametrize("n", [30, 100])
-def test_few_records_are_told(n) -> None:
-    _, fine = coverage("normal", Fraction(1, 2), n, sets=4, releases=10)
-    assert fine <= 0.1
+def usable(data, question, releases: int = 40) -> float:
+    return float(np.mean([a.status.code in USABLE for a in answers(question, data, releases)]))
+
+
+def test_a_median_of_a_hundred_ages_is_usable_and_one_of_ten_is_not() -> None:
+    rng = np.random.default_rng(0)
+    ages = np.clip(np.round(rng.normal(45, 20, 300)), 0, 94)
+    shares = [
+        usable(ages[:n], query.median(within=(0, 100), epsilon=1)) for n in (3, 10, 30, 100, 300)
+    ]
+    assert shares == sorted(shares)  # more rows never make it less usable
+    assert shares[0] <= 0.1
+    assert shares[1] <= 0.1
+    assert shares[3] >= 0.9
+    budgets = [usable(ages[:100], query.median(within=(0, 100), epsilon=e)) for e in (0.1, 0.3, 1)]
+    assert budgets == sorted(budgets)
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(3, 4)])
+def test_an_interval_is_some_ten_times_as_long_as_the_error(q) -> None:
+    data = np.random.default_rng(1).normal(size=2000)
+    found = answers(query.quantile(q=q, within=(-50, 50), epsilon=1), data, 100)
+    truth = np.quantile(data, float(q))
+    errors = [abs(float(a.value) - truth) for a in found]
+    halves = [a.error_model.interval(0.95, 3) for a in found]
+    half = np.median([(upper - lower) / 2 for lower, upper in halves])
+    assert half <= 14 * np.median(errors)
+    assert np.mean([lower <= truth <= upper for lower, upper in halves]) >= 0.93
+
+
+def test_few_records_are_told_without_an_interval() -> None:
     question = query.median(within=WITHIN, epsilon=1, level=None)
-    data = np.random.default_rng(0).normal(size=n)
-    statuses = [answer.status.words for answer in answers(question, data, 20)]
-    assert np.mean([s.startswith("too little data") for s in statuses]) > 0.7
+    assert usable(np.arange(30.0), question) < 0.3
+    assert usable(np.arange(999.0), question) == 1
 
 
 def test_an_end_of_the_range_is_told() -> None:
     """Enough records for the 0.99 quantile, but not for the interval's upper end."""
-    data = np.random.default_rng(0).normal(size=5000)
-    question = query.quantile(q=0.99, within=(-10, 10), step=2**-10, epsilon=1)
-    found = answers(question, data, 20)
-    reached = [a for a in found if a.error_model.interval(0.95, 3).upper == 10]
-    assert len(reached) > 15
+    data = np.random.default_rng(0).normal(size=2500)
+    question = query.quantile(q=0.99, within=(-2, 4), step=2**-10, epsilon=1)
+    found = answers(question, data, 60)
+    reached = [a for a in found if a.error_model.interval(0.95, 3).upper == 4]
+    assert len(reached) > 3
     for answer in reached:
         assert answer.status.words.startswith("the interval reaches an end of the range")
 
@@ -215,17 +241,16 @@ def test_a_tiny_budget_is_refused_before_the_data_are_read(epsilon) -> None:
 
 
 def test_constants_of_a_run() -> None:
-    """Shares, shifts and caps follow from arguments alone; the proof's inequalities hold."""
+    """Shares, shifts and caps follow from arguments alone."""
     lattice = Lattice.within(WITHIN)
     for q in (Fraction(1, 2), Fraction(9, 10), Fraction(1, 1000)):
         for level in (0.95, 0.9999):
             plan = RankPlan.of(lattice, BudgetSplit(PureDP(Fraction(1))), q, level)
-            rate = 0.14 / (2 * float(max(q, 1 - q)))
-            candidates = len(RadiusGrid.between(1, lattice.width, per_octave=4).radii) - 1
-            missed = candidates * math.exp(-rate * plan.shift)
-            assert missed <= 0.45 * (1 - level)
-            assert plan.end_cap >= plan.shift + plan.give_up
-            assert plan.reach >= plan.cap
+            rate = 0.28 / (2 * float(max(q, 1 - q)))
+            assert math.exp(-rate * plan.shift) <= (1 - level) / 0.6
+            # What is capped weighs e^-60, with all pairs and whatever their prior.
+            assert rate * plan.end_cap >= 60 + 2 * math.log(4 * 52) + 2 * math.log(lattice.width)
+            assert plan.reach >= max(plan.cap, plan.end_cap + plan.shift)
 
 
 @pytest.mark.one_in(2)

@@ -27,8 +27,9 @@ from modicum.runtime.steps import Steps, draw, draw_count, read_both
 from modicum.statistics import spec, texts
 from modicum.statistics.options import Options, checked_level, checked_rank
 from modicum.statistics.order import quantile
+from modicum.statistics.order.quantile import COUNT_SHARE, ENDS_SHARE, POINT_SHARE
 from modicum.statistics.tails import outside
-from modicum.statistics.tails.drawn_interval import COUNT_SHARE, POINT_SHARE, DrawnInterval
+from modicum.statistics.tails.drawn_interval import DrawnInterval
 from modicum.stored.codec import storable
 from modicum.summaries import base, order_statistics
 
@@ -124,8 +125,8 @@ class RangeOption(Options):
 class RangeErrorModel(DrawnInterval):
     """Two quantiles, and ends around each.
 
-    With probability 95 %, neither point is further than ``rank_bound`` in rank, if there are
-    records enough.
+    ``rank_bound`` is how many ranks from a quantile its ends aim; without ends, how far the points
+    may be.
     """
 
     between: tuple[Fraction, Fraction]
@@ -162,29 +163,24 @@ class RangeErrorModel(DrawnInterval):
 
     @property
     def status(self) -> Status:
-        low, high = self.between
-        if self.least_count * float(min(low, 1 - high)) < self.rank_bound:
-            return quantile.TOO_LITTLE
+        for q, ends in zip(self.between, self.ends or (None, None), strict=True):
+            if quantile.too_little(self.lattice, self.count, self.rank_bound, q, ends):
+                return quantile.TOO_LITTLE
         if self.ends is not None:
             (lower, _), (_, upper) = self.ends
-            ends = (lower, self.lattice.first), (upper, self.lattice.last)
-            if any(a == b != point for (a, b), point in zip(ends, self.points, strict=True)):
+            reached = (lower, self.lattice.first), (upper, self.lattice.last)
+            if any(a == b != point for (a, b), point in zip(reached, self.points, strict=True)):
                 return NO_END
         return OK
 
     @property
     def condition(self) -> str:
-        """Between which quantiles; the interval assumes nothing."""
+        """Between which quantiles."""
         return "between q = {} and {}".format(*map(short_text, self.between))
 
     def assumption(self, tail: float | None) -> str:
-        if self.level is None:
-            return "no interval was asked for (level=None), so it is the width of the public range."
-        return (
-            "the interval holds the distance between any two points whose ranks include "
-            "{} n and {} n, up to a level of {:g}; it assumes nothing. Above that level it is the "
-            "width of the public range.".format(*map(short_text, self.between), self.level)
-        )
+        what = "a distance of points whose ranks include {} n and {} n"
+        return quantile.measured(self.level, what.format(*map(short_text, self.between)))
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -202,9 +198,8 @@ def quantile_range(
     A budget too small to keep the records around the ranks is refused.
     """
     level, split = options.level, BudgetSplit(event)
-    # Both quantiles have to be inside their ends: each at half of what may go wrong.
-    each = None if level is None else (1 + level) / 2
-    plans = [quantile.RankPlan.of(lattice, split, q, each, HALF) for q in options.between]
+    # One that is outside of its ends is so by little: the other one's room makes up for it.
+    plans = [quantile.RankPlan.of(lattice, split, q, level, HALF) for q in options.between]
     reads = [
         base.Read(column, lattice, order_statistics.RankWindow(q, plan.reach))
         for q, plan in zip(options.between, plans, strict=True)
@@ -223,17 +218,16 @@ def quantile_range(
     high = yield from draw("upper quantile", mechanisms[1], lattice.words)
     ends = None
     if level is not None:  # [iqr.3]
-        least, drawn = count - noise.bound(0.1 * plans[0].alpha), (True, True)
         first = yield from plans[0].draw_ends(
-            windows[0], low, least=least, drawn=drawn, last=False, name="lower quantile's "
+            windows[0], low, split.share(HALF * ENDS_SHARE), label="lower quantile's ends"
         )
         second = yield from plans[1].draw_ends(
-            windows[1], high, least=least, drawn=drawn, last=True, name="upper quantile's "
+            windows[1], high, split.rest(), label="upper quantile's ends"
         )
         ends = (first, second)
-    rank_bound = max(each.score.rank_bound(each.epsilon, 0.025, 1) for each in mechanisms)
+    needed = max(plan.needed for plan in plans)
     error_model = RangeErrorModel(
-        lattice, level, count, noise, options.between, (low, high), ends, rank_bound
+        lattice, level, count, noise, options.between, (low, high), ends, needed
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 

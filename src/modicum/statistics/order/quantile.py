@@ -4,9 +4,11 @@
 [quantile.2] centre    if few lie beyond the quantile, a median to measure distances from;
 [quantile.3] quantile  a point near rank q n, among all lattice points of the range; if few lie
                        beyond it, far ones are less likely beforehand;
-[quantile.4] ends      on each side of it, a point beyond rank q n with the confidence of the
-                       interval, among those at geometrically growing distances: these are few,
-                       which keeps it near.
+[quantile.4] ends      both at once, on each side of it one beyond rank q n, among those at
+                       geometrically growing distances.
+
+An answer can be used if its interval leaves out half of the range, and the noisy count has the
+records that the ends aim at.
 
 docs/research/proofs/quantile.md has the proofs, with the same labels.
 """
@@ -41,13 +43,15 @@ from modicum.statistics.tails.outside import NoisyTerm
 from modicum.stored.codec import storable
 from modicum.summaries import base, order_statistics, subsample
 
-END_SHARE = drawn_interval.INTERVAL_SHARE / 2
+COUNT_SHARE = Fraction(1, 20)
+ENDS_SHARE = Fraction(7, 25)
+POINT_SHARE = 1 - COUNT_SHARE - ENDS_SHARE
 OUTER = Fraction(1, 50)  # beyond such a quantile values may be far
 SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a centre may be of use
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
 ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
-GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
+EVEN = 0.6  # ends that are s e-folds out miss EVEN e^(-s) of the time, [quantile.13]
 MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
 _CLEARLY = 2  # times as many are outweighed by the ends too, which have less of the budget
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
@@ -106,7 +110,8 @@ def quantile(
     {missing}
 
     The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with m = max(q, 1 - q),
-    ε' the share of the draw, and N the number of lattice points of the range.
+    ε' the share of the draw, and N the number of lattice points of the range. The level of the
+    interval is measured, on many kinds of data, and holds from some 20/ε records on.
 
     Examples
     --------
@@ -209,12 +214,11 @@ class RankPlan:
     cap, far_cap, end_cap : int
         Caps of the loss of the point, of the point with a prior, and of an end.
     shift : int
-        Ranks from q n to the target of an end, if there are enough records beyond; 0 if no ends
-        are drawn.
-    give_up : int
-        With few records, further ranks, and the loss of the range's end.
+        Ranks from q n to the targets of the ends; 0 if no ends are drawn.
+    needed : float
+        Records beyond the quantile without which its release may be of no use.
     alpha : float
-        Probability that the count, or an end, is not what it claims; a tenth is the count's.
+        Probability that an end is not what it claims.
     room : int
         By how many ranks ``shift`` may grow for a sample.
     """
@@ -226,14 +230,14 @@ class RankPlan:
     far_cap: int
     end_cap: int = 0
     shift: int = 0
-    give_up: int = 0
     alpha: float = 0.05
     room: int = 0
+    needed: float = 0.0
 
     @property
     def reach(self) -> int:
         """Ranks on each side of q n on which every draw depends."""
-        return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up + self.room)
+        return max(self.cap, self.far_cap, self.end_cap + self.shift + self.room)
 
     def for_sample(self, q: Fraction, most: float) -> RankPlan:
         """[quantile.18] The same with ends beyond the quantile of a population.
@@ -241,21 +245,14 @@ class RankPlan:
         ``most`` is what the number of rows is at most. If the ranks that this takes are not kept,
         no end is drawn.
         """
-        rate = float(self.split.share(self.part * END_SHARE).range) / (2 * float(max(q, 1 - q)))
-        ends = math.log(len(drawn_interval.distances(self.lattice.width).radii))
-        shift = sample_shift(q, most, rate, ends, 0.45 * self.alpha)
+        shift = sample_shift(q, most, 1 / self._rank(q), math.log(EVEN), 0.45 * self.alpha)
         if shift > self.shift + self.room:
             return replace(self, shift=0)
         return replace(self, shift=max(shift, self.shift))
 
-    def drawn_ends(self, q: Fraction, count: int) -> tuple[bool, bool]:
-        """Whether the lower and the upper end are drawn, given the noisy count.
-
-        With less than half of the records that an end needs, it would be the range's anyhow.
-        """
-        if not self.shift:
-            return False, False
-        return 2 * q * count >= self.shift, 2 * (1 - q) * count >= self.shift
+    def _rank(self, q: Fraction) -> float:
+        """Ranks by which an end is e times less likely, or more."""
+        return 2 * float(max(q, 1 - q) / self.split.share(self.part * ENDS_SHARE).range)
 
     @classmethod
     def of(
@@ -274,12 +271,9 @@ class RankPlan:
         """
         unit = 2 * float(max(q, 1 - q))
         points = math.log(lattice.width + 1)
-        share = part * (
-            drawn_interval.POINT_SHARE if level is not None else 1 - drawn_interval.COUNT_SHARE
-        )
-        cap = math.ceil(
-            (points + quantile_tree.NEGLIGIBLE) * unit / float(split.share(share).range)
-        )
+        share = part * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
+        away = unit / float(split.share(share).range)
+        cap = math.ceil((points + quantile_tree.NEGLIGIBLE) * away)
         far_cap = cap
         if min(q, 1 - q) < SELDOM:
             least = float(split.share(share - part * MOST_CENTRE).range)
@@ -289,16 +283,18 @@ class RankPlan:
                 + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
             )
             far_cap = math.ceil(nats * unit / least)
-        plan = cls(lattice, split, part, cap, far_cap)
+        # [quantile.8] Without ends nothing but the number of candidates tells how far it may be.
+        plan = cls(lattice, split, part, cap, far_cap, needed=(points + math.log(20)) * away)
         if level is not None:
-            alpha, rank = 1 - level, unit / float(split.share(part * END_SHARE).range)
-            ends = math.log(len(drawn_interval.distances(lattice.width).radii))
+            rank, ends = plan._rank(q), 2 * math.log(4 * lattice.width.bit_length())
+            shift = math.ceil(math.log(EVEN / (1 - level)) * rank)
             plan = replace(
                 plan,
-                end_cap=math.ceil((ends + quantile_tree.NEGLIGIBLE) * rank),
-                shift=_shift(ends, alpha, rank),
-                give_up=math.ceil(GIVE_UP * rank),
-                alpha=alpha,
+                # [quantile.12] Pairs of ends, and the most that two distances can differ by.
+                end_cap=math.ceil((ends + 3 * points + quantile_tree.NEGLIGIBLE) * rank),
+                shift=shift,
+                needed=float(shift),
+                alpha=1 - level,
                 room=SAMPLE_ROOM if population else 0,
             )
         if plan.reach > MOST_KEPT:
@@ -321,7 +317,6 @@ class RankPlan:
             window.q,
             shift=0,
             cap=self.cap if prior is None else self.far_cap,
-            edge=None,
             prior=prior,
         )
         return self.split.spend(Exponential(score, *share.ranged))
@@ -330,83 +325,36 @@ class RankPlan:
         self,
         window: order_statistics.WindowSummary,
         point: int,
+        share: Share,
         *,
-        least: float,
-        drawn: tuple[bool, bool],
-        last: bool,
-        name: str = "",
+        label: str = "ends",
         scale: int = 0,
     ) -> Steps[tuple[int, int]]:
-        """[quantile.4] Draw the lower and the upper end if ``drawn``; others are the range's.
+        """[quantile.4] Draw the lower and the upper end.
 
-        ``point`` is the released quantile, ``scale`` its distance from a released centre, if there
-        is one, and the number of records is at least ``least``.
-        ``last``: the last end gets all that is left. ``name`` begins the labels.
+        ``point`` is the released quantile, and ``scale`` its distance from a released centre, if
+        there is one.
         """
-        lower, upper = self.lattice.first, self.lattice.last
-        share = self.split.share(self.part * END_SHARE)
-        if drawn[0]:  # the upper end of the negated records
-            whole = self.split.rest() if last and not drawn[1] else share
-            label, mirrored = f"{name}lower end", window.mirrored()
-            lower = -(
-                yield from self._upper_end(
-                    mirrored, -point, least, whole, label, sign=-1, scale=scale
-                )
-            )
-        if drawn[1]:
-            whole = self.split.rest() if last else share
-            label = f"{name}upper end"
-            upper = yield from self._upper_end(
-                window, point, least, whole, label, sign=1, scale=scale
-            )
-        return lower, upper
-
-    def _upper_end(
-        self,
-        window: order_statistics.WindowSummary,
-        point: int,
-        least: float,
-        share: Share,
-        label: str,
-        *,
-        sign: int,
-        scale: int,
-    ) -> Steps[int]:
-        """[quantile.4] The least end point + r with about q n + shift records up to it, or more."""
-        furthest = self.lattice.last if sign > 0 else -self.lattice.first
-        radii, shift = drawn_interval.distances(furthest - point).radii, self.shift
-        if scale and not self.room:
-            radii = drawn_interval.distances_near(scale, max(furthest - point, 1))
-            rank = 2 * float(max(window.q, 1 - window.q)) / float(share.range)
-            shift = min(shift, _shift(math.log(len(radii)), self.alpha, rank))
-        # A record is moved up to the next end: a public map, record by record.
-        numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
-        enough = float(1 - window.q) * least >= shift
-        score = scores.RankScore(
-            numbers,
-            window.below,
-            window.count,
-            0,
-            len(radii) - 1,
+        reach = point - self.lattice.first, self.lattice.last - point
+        score = scores.EndsScore.about(
+            point,
+            (window.values, window.below, window.count),
             window.q,
-            shift=shift if enough else shift + self.give_up,
+            shift=self.shift,
             cap=self.end_cap,
-            edge=None if enough else self.give_up,
+            reach=reach,
+            near=scale or max(*reach, 1),
         )
         mechanism = self.split.spend(Exponential(score, *share.ranged))
 
-        def end(number: int) -> int:
-            return min(point + radii[number], furthest)
+        def ends(outcome: int) -> tuple[int, int]:
+            below, above = score.distances(outcome)
+            return point - below, point + above
 
-        number = yield from draw(
-            label, mechanism, lambda number: self.lattice.words(sign * end(number))
-        )
-        return end(number)
+        def words(outcome: int) -> str:
+            return "[{}, {}]".format(*map(self.lattice.words, ends(outcome)))
 
-
-def _shift(ends: float, alpha: float, rank: float) -> int:
-    """[quantile.12] Ranks that candidates for an end need, given the logarithm of their number."""
-    return math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)
+        return ends((yield from draw(label, mechanism, words)))
 
 
 @storable
@@ -414,8 +362,7 @@ def _shift(ends: float, alpha: float, rank: float) -> int:
 class QuantileErrorModel(drawn_interval.DrawnEnds):
     """A point near rank q n, and ends beyond it.
 
-    With probability 95 %, q n is no further than ``rank_bound`` from the ranks of the point, if
-    there are records enough.
+    ``rank_bound`` is how many ranks from q n the ends aim; without ends, how far the point may be.
     """
 
     ends: tuple[int, int] | None
@@ -437,7 +384,7 @@ class QuantileErrorModel(drawn_interval.DrawnEnds):
 
     @property
     def status(self) -> Status:
-        if self.least_count * float(min(self.q, 1 - self.q)) < self.rank_bound:
+        if too_little(self.lattice, self.count, self.rank_bound, self.q, self.ends):
             return TOO_LITTLE
         if self._reaches_range_end:
             return NO_END
@@ -445,14 +392,36 @@ class QuantileErrorModel(drawn_interval.DrawnEnds):
 
     @property
     def condition(self) -> str:
-        """Which quantile; the interval assumes nothing."""
+        """Which quantile."""
         return f"q = {short_text(self.q)}"
 
     def assumption(self, tail: float | None) -> str:
-        return self._covered(f"all points whose ranks include {short_text(self.q)} n,")
+        return measured(self.level, f"a point whose ranks include {short_text(self.q)} n")
 
     def to_dict(self) -> dict[str, object]:
         return {"q": float(self.q), **self._numbers(rank_bound=self.rank_bound)}
+
+
+def measured(level: float | None, what: str) -> str:
+    """Say how surely the interval holds a statistic."""
+    if level is None:
+        return "level=None: no interval was released; this is the public range."
+    return (
+        f"the interval holds {what}, up to a level of {level:g}: that is measured on many columns, "
+        "and where values lie far apart it may be less. Above that level it is the public range."
+    )
+
+
+def too_little(
+    lattice: Lattice, count: int, needed: float, q: Fraction, ends: tuple[int, int] | None
+) -> bool:
+    """Whether released numbers show too little of a quantile.
+
+    The noisy count has fewer than the ``needed`` records beyond it, or more than half of the range
+    lies between its ends.
+    """
+    lower, upper = ends or (0, 0)
+    return count * min(q, 1 - q) < needed or 2 * (upper - lower) > lattice.width
 
 
 def rank_quantile(
@@ -476,14 +445,11 @@ def rank_quantile(
         window = yield from read(asked)
 
     # [quantile.1]
-    count, spread = yield from draw_count(
-        split, window.count, split.share(drawn_interval.COUNT_SHARE)
-    )
+    count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))
     noise = NoisyTerm(spread, 1.0)
     if options.population:
         plan = plan.for_sample(q, max(count + noise.bound(0.1 * plan.alpha), 1.0))
-    drawn = plan.drawn_ends(q, count)
-    share = 1 - drawn_interval.COUNT_SHARE - sum(drawn) * END_SHARE
+    share = 1 - COUNT_SHARE - (ENDS_SHARE if plan.shift else 0)
     schedule, few = far_schedule(lattice, split, count, q, share)
     prior, centre = None, None
     if schedule is not None and records is not None:  # [quantile.2]
@@ -493,20 +459,15 @@ def rank_quantile(
         )
         prior, share = OctavePrior(centre, POWER, ATOM) if few else None, share - schedule.centre
     mechanism = plan.mechanism(
-        window, split.share(share) if any(drawn) else split.rest(), prior
+        window, split.share(share) if plan.shift else split.rest(), prior
     )  # [quantile.3]
     point = yield from draw("quantile", mechanism, lattice.words)
     ends = None
-    if level is not None:
-        least = count - noise.bound(0.1 * plan.alpha)
+    if plan.shift:
         scale = 0 if centre is None else abs(point - centre)
-        ends = yield from plan.draw_ends(
-            window, point, least=least, drawn=drawn, last=True, scale=scale
-        )
-    beyond = max(1, round(float(rare) * count))
-    rank_bound = mechanism.score.rank_bound(mechanism.epsilon, 0.05, beyond)
+        ends = yield from plan.draw_ends(window, point, split.rest(), scale=scale)
     error_model = QuantileErrorModel(
-        lattice, level, count, noise, point, ends, q, rank_bound, options.population
+        lattice, level, count, noise, point, ends, q, plan.needed, options.population
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 

@@ -21,26 +21,6 @@ def distances(largest: int) -> RadiusGrid:
     return RadiusGrid.between(1, largest, per_octave=4)
 
 
-_NEAREST, _NEAR, _FAR = 5, 2, 6  # octaves: less than a scale, more, and further on
-
-
-def distances_near(scale: int, largest: int) -> tuple[int, ...]:
-    """Candidates for the distance of an end from a point that is ``scale`` from a centre.
-
-    From 1/32 of the scale to four times that it is at most 2^(1/4) times as far as need be. Where
-    few records lie beyond the point all that are further than the last of them are alike, so there
-    are only two more, 256 times the scale and ``largest``.
-
-    Examples
-    --------
-    >>> distances_near(4, 10**6)
-    (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, 1024, 1000000)
-    """
-    near = RadiusGrid.between(max(1, scale >> _NEAREST), scale << _NEAR, per_octave=4).radii
-    further = (each for each in (*near, scale << _NEAR + _FAR) if each < largest)
-    return (*further, largest)
-
-
 @dataclass(frozen=True, slots=True)
 class DrawnInterval:
     """Base of error models with a noisy count, and ends (in lattice steps) drawn at ``level``."""
