@@ -23,12 +23,11 @@ from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Interval, Release, ScalarEstimate
 from modicum.releases.status import OK, Status, or_hidden
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, draw_count, read_both
+from modicum.runtime.steps import Steps, draw, read_both
 from modicum.statistics import spec, texts
 from modicum.statistics.options import Options, checked_level, checked_rank
 from modicum.statistics.order import quantile
-from modicum.statistics.order.quantile import COUNT_SHARE, ENDS_SHARE, POINT_SHARE
-from modicum.statistics.tails import outside
+from modicum.statistics.order.quantile import ENDS_SHARE
 from modicum.statistics.tails.drawn_interval import DrawnInterval
 from modicum.stored.codec import storable
 from modicum.summaries import base, order_statistics
@@ -164,7 +163,7 @@ class RangeErrorModel(DrawnInterval):
     @property
     def status(self) -> Status:
         for q, ends in zip(self.between, self.ends or (None, None), strict=True):
-            if quantile.too_little(self.lattice, self.count, self.rank_bound, q, ends):
+            if quantile.too_little(self, self.rank_bound, q, ends):
                 return quantile.TOO_LITTLE
         if self.ends is not None:
             (lower, _), (_, upper) = self.ends
@@ -206,10 +205,9 @@ def quantile_range(
     ]
     windows = yield from read_both(*reads)
 
-    counting = split.share(COUNT_SHARE)
-    count, spread = yield from draw_count(split, windows[0].count, counting)  # [iqr.1]
-    noise = outside.NoisyTerm(spread, 1.0)
-    share = HALF * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
+    # [iqr.1]
+    count, noise, counted = yield from quantile.counted_records(split, windows[0].count)
+    share = HALF * (1 - counted - (ENDS_SHARE if level is not None else 0))
     mechanisms = [  # [iqr.2]
         plan.mechanism(window, split.share(share) if i == 0 or level is not None else split.rest())
         for i, (plan, window) in enumerate(zip(plans, windows, strict=True))

@@ -1,13 +1,14 @@
 """A quantile and the ends of an interval for it, by the exponential mechanism on ranks.
 
-[quantile.1] count     a noisy count says whether there are records enough;
+[quantile.1] count     a noisy count says whether there are records enough; a small one is drawn
+                       again with more of the budget;
 [quantile.2] centre    if few lie beyond the quantile, a median to measure distances from;
 [quantile.3] quantile  a point near rank q n, among all lattice points of the range; if few lie
                        beyond it, far ones are less likely beforehand;
 [quantile.4] ends      both at once, on each side of it one beyond rank q n, among those at
                        geometrically growing distances.
 
-An answer can be used if its interval leaves out half of the range, and the noisy count has the
+An answer can be used if its interval leaves out most of the range, and the noisy count has the
 records that the ends aim at.
 
 docs/research/proofs/quantile.md has the proofs, with the same labels.
@@ -44,6 +45,7 @@ from modicum.stored.codec import storable
 from modicum.summaries import base, order_statistics, subsample
 
 COUNT_SHARE = Fraction(1, 20)
+AGAIN_SHARE = Fraction(1, 10)  # of the point's, for the count of few records
 ENDS_SHARE = Fraction(7, 25)
 POINT_SHARE = 1 - COUNT_SHARE - ENDS_SHARE
 OUTER = Fraction(1, 50)  # beyond such a quantile values may be far
@@ -271,7 +273,7 @@ class RankPlan:
         """
         unit = 2 * float(max(q, 1 - q))
         points = math.log(lattice.width + 1)
-        share = part * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
+        share = part * ((POINT_SHARE if level is not None else 1 - COUNT_SHARE) - AGAIN_SHARE)
         away = unit / float(split.share(share).range)
         cap = math.ceil((points + quantile_tree.NEGLIGIBLE) * away)
         far_cap = cap
@@ -384,7 +386,7 @@ class QuantileErrorModel(drawn_interval.DrawnEnds):
 
     @property
     def status(self) -> Status:
-        if too_little(self.lattice, self.count, self.rank_bound, self.q, self.ends):
+        if too_little(self, self.rank_bound, self.q, self.ends):
             return TOO_LITTLE
         if self._reaches_range_end:
             return NO_END
@@ -413,15 +415,29 @@ def measured(level: float | None, what: str) -> str:
 
 
 def too_little(
-    lattice: Lattice, count: int, needed: float, q: Fraction, ends: tuple[int, int] | None
+    found: drawn_interval.DrawnInterval, needed: float, q: Fraction, ends: tuple[int, int] | None
 ) -> bool:
     """Whether released numbers show too little of a quantile.
 
-    The noisy count has fewer than the ``needed`` records beyond it, or more than half of the range
-    lies between its ends.
+    There may be no records, or the noisy count has fewer than the ``needed`` ones beyond it, or
+    more than half of the range lies between its ends.
     """
     lower, upper = ends or (0, 0)
-    return count * min(q, 1 - q) < needed or 2 * (upper - lower) > lattice.width
+    few = found.least_count <= 0 or found.count * min(q, 1 - q) < needed
+    return few or 2 * (upper - lower) > found.lattice.width
+
+
+def counted_records(split: BudgetSplit, records: int) -> Steps[tuple[int, NoisyTerm, Fraction]]:
+    """[quantile.1] Draw a number of records, again if it is small; its noise, and the share spent.
+
+    Of few records whether they are any is what decides; of more, the point is worth the share.
+    """
+    count, noise = yield from draw_count(split, records, split.share(COUNT_SHARE))
+    if count > 2 * NoisyTerm(noise, 1.0).bound(0.05):
+        return count, NoisyTerm(noise, 1.0), COUNT_SHARE
+    again = split.share(AGAIN_SHARE)
+    count, noise = yield from draw_count(split, records, again, "count, again")
+    return count, NoisyTerm(noise, 1.0), COUNT_SHARE + AGAIN_SHARE
 
 
 def rank_quantile(
@@ -445,11 +461,10 @@ def rank_quantile(
         window = yield from read(asked)
 
     # [quantile.1]
-    count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))
-    noise = NoisyTerm(spread, 1.0)
+    count, noise, counted = yield from counted_records(split, window.count)
     if options.population:
         plan = plan.for_sample(q, max(count + noise.bound(0.1 * plan.alpha), 1.0))
-    share = 1 - COUNT_SHARE - (ENDS_SHARE if plan.shift else 0)
+    share = 1 - counted - (ENDS_SHARE if plan.shift else 0)
     schedule, few = far_schedule(lattice, split, count, q, share)
     prior, centre = None, None
     if schedule is not None and records is not None:  # [quantile.2]
