@@ -38,7 +38,7 @@ LIMITS = {
     "research": (2_418, 39),
     "runtime": (770, 2),
     "sources": (6_614, 66),
-    "statistics": (13_123, 555),
+    "statistics": (13_122, 554),
     "stored": (429, 0),
     "summaries": (2_763, 62),
 }

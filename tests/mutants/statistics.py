@@ -575,8 +575,8 @@ FAULTS = (
         "quantile-ends-narrow",
         "The ends of a quantile's interval aim at 30 % fewer ranks beyond it.",
         "RankPlan.of",
-        "math.ceil(math.log(EVEN / (1 - level)) * rank)",
-        "math.ceil(0.7 * math.log(EVEN / (1 - level)) * rank)",
+        "math.ceil(math.log(1 / (1 - level)) * rank)",
+        "math.ceil(0.7 * math.log(1 / (1 - level)) * rank)",
         "statistics/order/test_quantile.py statistics/test_coverage.py",
     ),
     Fault(

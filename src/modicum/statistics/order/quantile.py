@@ -53,7 +53,6 @@ SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a cent
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
 ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
-EVEN = 0.6  # ends that are s e-folds out miss EVEN e^(-s) of the time, [quantile.13]
 MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
 _CLEARLY = 2  # times as many are outweighed by the ends too, which have less of the budget
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
@@ -247,7 +246,7 @@ class RankPlan:
         ``most`` is what the number of rows is at most. If the ranks that this takes are not kept,
         no end is drawn.
         """
-        shift = sample_shift(q, most, 1 / self._rank(q), math.log(EVEN), 0.45 * self.alpha)
+        shift = sample_shift(q, most, 1 / self._rank(q), 0.0, 0.45 * self.alpha)
         if shift > self.shift + self.room:
             return replace(self, shift=0)
         return replace(self, shift=max(shift, self.shift))
@@ -289,7 +288,7 @@ class RankPlan:
         plan = cls(lattice, split, part, cap, far_cap, needed=(points + math.log(20)) * away)
         if level is not None:
             rank, ends = plan._rank(q), 2 * math.log(4 * lattice.width.bit_length())
-            shift = math.ceil(math.log(EVEN / (1 - level)) * rank)
+            shift = math.ceil(math.log(1 / (1 - level)) * rank)
             plan = replace(
                 plan,
                 # [quantile.12] Pairs of ends, and the most that two distances can differ by.
