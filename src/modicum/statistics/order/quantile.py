@@ -489,7 +489,7 @@ def rank_quantile(
 def far_schedule(
     lattice: Lattice, split: BudgetSplit, count: int, q: Fraction, share: Fraction
 ) -> tuple[Schedule | None, bool]:
-    """[quantile.9] How to draw a centre, if it is of use, and whether the point needs it.
+    """[quantile.9], [quantile.10] How to draw a centre, if of use, and whether the point needs it.
 
     A candidate beyond all records has a loss of at least min(q, 1 - q) n. If that outweighs the
     number of candidates, a prior of distances from a centre is no use to the point; if it does by
