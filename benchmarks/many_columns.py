@@ -12,6 +12,7 @@ from benchmarks.targets import Target, table
 from modicum.exact.entropy import SeededEntropy
 
 FRESH = 20_000  # rows on which a fit is judged
+ENOUGH, LOSS = 20, 0.1  # from so many times d² / ε rows on, R² is so near that of least squares
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Effort:
 
 
 FULL = Effort(
-    (10, 20, 30, 50), (3000, 10_000, 30_000, 50_000, 100_000), ("correlated", "normal"), 5
+    (10, 20, 30, 50), (3000, 10_000, 30_000, 50_000, 100_000, 150_000), ("correlated", "normal"), 5
 )
 QUICK = Effort((10,), (3000, 10_000), ("correlated",), 2)
 
@@ -76,6 +77,11 @@ def many_columns(effort: Effort) -> tuple[str, list[Target]]:
             for cell in cells:
                 share = f"{cell.mean:.3f} ± {NORMAL * cell.variance**0.5:.3f}"
                 rows.append([shape, str(d), f"{cell.n:,}", share, f"{cell.least_squares:.3f}"])
+                if cell.n >= ENOUGH * d**2:
+                    name = f"loss of R², {shape}, d = {d}, {cell.n:,} rows"
+                    margin = NORMAL * cell.variance**0.5
+                    loss = cell.least_squares - cell.mean
+                    targets.append(Target(name, LOSS, loss, "", margin=margin))
             for fewer, more in pairwise(cells):
                 name = f"fall of R², {shape}, d = {d}, {fewer.n:,} to {more.n:,} rows"
                 margin = NORMAL * (fewer.variance + more.variance) ** 0.5

@@ -172,9 +172,8 @@ def _status(scaled: StandardisedColumns, used: NDArray[np.bool_]) -> Status:
 
 # The constants of [moments.13] and [moments.14], found by simulation.
 # Lists lose less than products up to rows times epsilon of so many times the squared number of
-# slopes: by 80 times it both lose the same (30 slopes, 70,000 rows). Up to 2^15 rows it is 200
-# times. A list of 256 fits takes time in proportion to the rows, so there is an end.
-_FEW, _FEW_OF_MANY, _MANY_ROWS, _MOST_ROWS = 200, 80, 1 << 15, 1 << 17
+# slopes: by the first while lists grow as rows get fewer, by the second where they are shortest.
+_FEW, _FEW_OF_MANY = 200, 80
 _CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
 _MOST_LISTS = 24
 _FIRST, _TIMID = 0.3, 0.06  # spread of the first slopes, at most, and times a root of η n in all
@@ -252,9 +251,9 @@ class ListedFit:
 
 def few_rows(scaled: StandardisedColumns) -> bool:
     """[moments.14] Tell whether noise would hide directions of the columns in their products."""
-    slopes = scaled.width - 1
-    enough = (_FEW if scaled.count <= _MANY_ROWS else _FEW_OF_MANY) * slopes**2
-    return float(scaled.split.scale) * scaled.count < enough and scaled.count <= _MOST_ROWS
+    shortest = scaled.count * _LISTED[0] > _WORK
+    enough = (_FEW_OF_MANY if shortest else _FEW) * (scaled.width - 1) ** 2
+    return float(scaled.split.scale) * scaled.count < enough
 
 
 def listed_fit(scaled: StandardisedColumns) -> Steps[ListedFit]:
