@@ -280,3 +280,19 @@ def test_products_that_are_nothing_but_noise_have_any_size() -> None:
     data = np.zeros((40_000, 12))
     found = curator(data, "tiny", COSTS[0]).linear_regression(epsilon="1e-9", population=True)
     assert not found.usable
+
+
+def test_columns_are_left_out_only_for_intervals_of_the_others() -> None:
+    """Half of twenty are 0/1; noise hides a direction whatever is left out."""
+    rng = np.random.default_rng(20)
+    x = rng.normal(size=(40_000, 20))
+    x[:, :10] = x[:, :10] > np.linspace(0, 1.2, 10)
+    standard = (x - x.mean(axis=0)) / x.std(axis=0)
+    data = np.column_stack([x, standard.sum(axis=1) / 4 + rng.normal(size=len(x))])
+    for seed in range(3):
+        release = curator(data, seed, COSTS[0]).linear_regression(within=WITHIN, epsilon=1)
+        assert release.method == "moments"
+        assert release.code == "unseen"
+        assert release.error_model.kept.all()
+        left = data[:, -1] - release.values[0] - x @ release.values[1:]
+        assert 1 - left.var() / data[:, -1].var() > 0.4

@@ -177,18 +177,20 @@ def _without_hidden(
 ) -> tuple[GradientView, Products, Floats]:
     """[regression.13] Leave out the columns that noise may hide; their slopes are 0.
 
-    Those that are ``clear`` by the first products stay: long rows of others may hide them here.
+    Those that are ``clear`` by the first products stay: long rows of others may hide them here. So
+    do all if noise may hide a direction of the others too, and no interval gains by it.
     """
     frame = _frame(view)
     lost = hidden(products, frame) & ~clear
-    if not lost.any():
-        return view, products, pull
     kept = in_use(frame) & ~lost
     found = narrowed(frame, kept)
+    others = products.turned(found.turn)
+    if not lost.any() or _inverse(others) is None:
+        return view, products, pull
     fewer = (len(frame) / (1 + int(kept.sum()))) ** (1 / view.power)
     fit = tuple(np.where(np.append(True, kept), view.fit, 0).tolist())
     view = replace(view, fit=fit, directions=found.directions, gain=view.gain * fewer)
-    return view, products.turned(found.turn), found.turn @ pull
+    return view, others, found.turn @ pull
 
 
 def _line(view: GradientView) -> Floats:

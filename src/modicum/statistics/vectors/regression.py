@@ -251,9 +251,8 @@ class ListedFit:
 
 def few_rows(scaled: StandardisedColumns) -> bool:
     """[moments.14] Tell whether noise would hide directions of the columns in their products."""
-    shortest = scaled.count * _LISTED[0] > _WORK
-    enough = (_FEW_OF_MANY if shortest else _FEW) * (scaled.width - 1) ** 2
-    return float(scaled.split.scale) * scaled.count < enough
+    most = _FEW_OF_MANY if scaled.count * _LISTED[0] > _WORK else _FEW
+    return float(scaled.split.scale) * scaled.count < most * (scaled.width - 1) ** 2
 
 
 def listed_fit(scaled: StandardisedColumns) -> Steps[ListedFit]:
