@@ -4,12 +4,12 @@ Parts are accuracy, ordinary, scale-free, people, weights, tpch, quantiles, seve
 tails, real, population, population-quantiles, population-slopes, spread, locations, robust,
 smooth, vectors, moments, slopes, many-columns, components, speed, growth, groups, waits,
 small-groups, person-groups, steps, crosstab, describe, filters, bulk, ledger, local, shuffle,
-peers, spark and all.
+records, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
-quick writes its parts into docs/research/comparison.md and leaves the others there. The part on
-Spark runs where PySpark is: ``.venv-engines/bin/python -m benchmarks spark``, and that on TPC-H
-where its generator is (``pip install tpchgen-cli``).
+quick writes its parts into docs/research/comparison.md and leaves the others there; that on records
+has a page of its own. The part on Spark runs where PySpark is: ``.venv-engines/bin/python -m
+benchmarks spark``, and that on TPC-H where its generator is (``pip install tpchgen-cli``).
 """
 
 import argparse
@@ -43,6 +43,7 @@ from benchmarks import (
     population_slopes,
     quantiles,
     real,
+    records,
     robust,
     scale_free,
     several,
@@ -64,7 +65,8 @@ from benchmarks.targets import HEADER, Target, table
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-PAGE = ROOT / "docs" / "research" / "comparison.md"
+RESEARCH = ROOT / "docs" / "research"
+PAGE = RESEARCH / "comparison.md"
 TITLE = """# Comparison with other methods and libraries
 
 This page shows what was measured: error, coverage and speed beside other methods and libraries.
@@ -127,6 +129,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
     "local": lambda quick: local.local(local.QUICK if quick else local.FULL),
     "shuffle": lambda quick: shuffled.shuffled(shuffled.QUICK if quick else shuffled.FULL),
+    "records": lambda quick: records.records(records.QUICK if quick else records.FULL),
     "peers": lambda quick: (peers.peers(quick=quick), []),
     "spark": lambda quick: spark.spark(quick=quick),
 }
@@ -136,13 +139,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, "all"])
     parser.add_argument("--quick", action="store_true", help="small sizes, few releases, no page")
+    records.add_options(parser.add_argument_group("records"))
     args = parser.parse_args()
+    parts = {
+        **PARTS,
+        "records": lambda quick: records.records(
+            records.QUICK if quick else records.FULL, records.Options.of(args)
+        ),
+    }
     there = {"spark": find_spec("pyspark") is not None, "tpch": tpch.available()}
     skipped = [name for name, found in there.items() if not found]
     everything = [name for name in PARTS if name not in skipped]
     for name in everything if args.part == "all" else (args.part,):
         start = time.monotonic()
-        text, targets = PARTS[name](args.quick)
+        text, targets = parts[name](args.quick)
         if targets:
             text += f"\n\n### Targets: {name}\n\n{table(HEADER, [t.row() for t in targets])}"
         print(f"{text}\n\n({name}: {time.monotonic() - start:.0f} s)\n", flush=True)
@@ -151,10 +161,14 @@ def main() -> None:
 
 
 def _write(name: str, text: str) -> None:
-    """Put a part into its place on the page."""
+    """Put a part into its place on the page, or on one of its own."""
+    made = f"\n{text}\n\nMade by `python -m benchmarks {name}`.\n"
+    if name == "records":
+        (RESEARCH / "records.md").write_text(made.lstrip().replace("## ", "# ", 1), "utf-8")
+        return
     page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     found = dict(re.findall(r"<!-- part ([\w-]+) -->\n(.*?)<!-- end -->\n", page, flags=re.DOTALL))
-    found[name] = f"\n{text}\n\nMade by `python -m benchmarks {name}`.\n\n"
+    found[name] = f"{made}\n"
     parts = [
         f"<!-- part {part} -->\n{found[part]}<!-- end -->\n" for part in PARTS if part in found
     ]

@@ -68,7 +68,7 @@ class Outcomes:
         errors, held = np.abs(value - truths), (lower <= truths) & (truths <= upper)
         fine = np.array([each.code == "ok" for each in seen])
         usable = np.array([each.code in USABLE for each in seen])
-        far = fine & ~held & (errors > FAR * (upper - lower) / 2)
+        far = fine & ~held & (errors / FAR > upper / 2 - lower / 2)
         return cls(errors, truths, held, fine, usable, far)
 
     @property

@@ -140,7 +140,7 @@ def _cell(kind: Kind, releases: int) -> Cell:
     whole = mo.unit_of("person")
     found = {
         asked: Outcomes.of(
-            [_released(rows, whole, asked, i) for i in range(MORE * releases)],
+            [released(rows, whole, asked, i) for i in range(MORE * releases)],
             [truth] * (MORE * releases),
         )
         for asked, truth in truths.items()
@@ -152,7 +152,7 @@ def _cell(kind: Kind, releases: int) -> Cell:
     kept = {
         str(name): np.array(
             [
-                abs(_released(rows, mo.unit_of("person", max_rows=m), "mean", i, 1e6).value - mean)
+                abs(released(rows, mo.unit_of("person", max_rows=m), "mean", i, 1e6).value - mean)
                 for i in range(releases)
             ]
         )
@@ -162,14 +162,15 @@ def _cell(kind: Kind, releases: int) -> Cell:
     return Cell(kind, shape, found, hindsight, kept)
 
 
-def hindsight_of(records: Floats) -> float:
-    """Least u / ε + sum of what exceeds u, over all u: the best clipping in hindsight, ε = 1."""
+def hindsight_of(records: Floats, epsilon: float = 1.0) -> float:
+    """Least u / ε + sum of what exceeds u, over all u: the best clipping in hindsight."""
     size = np.sort(np.abs(records))[::-1]
     excess = np.cumsum(size) - size * np.arange(1, len(size) + 1)
-    return float((size + excess).min())
+    return float((size / epsilon + excess).min())
 
 
-def _released(rows: Any, unit: mo.Unit, asked: str, i: int, reach: float | None = None) -> Seen:
+def released(rows: Any, unit: mo.Unit, asked: str, i: int, reach: float | None = None) -> Seen:
+    """Release a statistic of all rows once, at ε = 1."""
     entropy = SeededEntropy(f"{unit} {asked} {i}")
     curator = mo.Curator(rows, unit=unit, budget=mo.pure(1), entropy=entropy)
     within = {} if reach is None else {"within": (-reach, reach)}
