@@ -156,7 +156,7 @@ def main() -> None:
         if targets:
             text += f"\n\n### Targets: {name}\n\n{table(HEADER, [t.row() for t in targets])}"
         print(f"{text}\n\n({name}: {time.monotonic() - start:.0f} s)\n", flush=True)
-        if not args.quick:
+        if not (args.quick or args.law):
             _write(name, text)
 
 

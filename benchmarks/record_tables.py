@@ -1,5 +1,6 @@
 """Cells of the guard of records that need a table: persons, weights, groups, several columns."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -134,14 +135,14 @@ def _regression(cell: Cell, i: int) -> Answers:
     data, best = _rows(cell.n, int(cell.shape.removeprefix("d = ")))
     found = _asked(cell, data, i).linear_regression(epsilon=cell.epsilon)
     reached = _explained(data, found.values)
-    yield Seen(reached, min(reached, best), max(reached, best), found.code), best
+    yield Seen(reached, math.nan, math.nan, found.code), best
 
 
 def _draws(cell: Cell, i: int) -> Answers:
-    """The "error" is how many draws a mean makes."""
+    """The "error" is how many draws a mean makes; there is no interval, and so no "ok"."""
     x = _table(cell.shape, cell.n)[["x"]]
     drawn = len(_asked(cell, x, i).mean("x", epsilon=cell.epsilon).transcript)
-    yield Seen(drawn, 0.0, drawn, "ok"), 0.0
+    yield Seen(drawn, math.nan, math.nan, "unseen"), 0.0
 
 
 ASKED: Mapping[str, Callable[[Cell, int], Answers]] = {
