@@ -182,10 +182,12 @@ def _without_hidden(
     """
     frame = _frame(view)
     lost = hidden(products, frame) & ~clear
+    if not lost.any():
+        return view, products, pull
     kept = in_use(frame) & ~lost
     found = narrowed(frame, kept)
     others = products.turned(found.turn)
-    if not lost.any() or _inverse(others) is None:
+    if _inverse(others) is None:
         return view, products, pull
     fewer = (len(frame) / (1 + int(kept.sum()))) ** (1 / view.power)
     fit = tuple(np.where(np.append(True, kept), view.fit, 0).tolist())
