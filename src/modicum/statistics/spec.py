@@ -312,6 +312,13 @@ def ranged(lattice: Lattice | None) -> Lattice:
     return lattice
 
 
+def of_range(
+    steps: Callable[[Any, Lattice, Event], Steps[Estimate[R_co]]],
+) -> Callable[[Any, Any, Event, Any], Steps[Estimate[R_co]]]:
+    """Return what begins a row whose steps need a range, and no options."""
+    return lambda place, lattice, event, _: steps(place, ranged(lattice), event)
+
+
 def method_of(rows: Sequence[Row[Any, R_co]], method: object) -> Row[Any, R_co]:
     """Choose one of the ways to answer a statistic, and refuse one that does not exist."""
     for row in rows:

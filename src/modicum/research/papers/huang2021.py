@@ -409,7 +409,7 @@ CLIPPED_MEAN_VECTOR: spec.Row[NoOption, ArrayRelease] = spec.Row(
     (NoOption(),),
     "clipped_mean_vector",
     "means of several columns with noise on the scale of the rows' norms",
-    lambda columns, lattice, event, _: noisy_clipped_mean(columns, spec.ranged(lattice), event),
+    spec.of_range(noisy_clipped_mean),
     ArrayRelease,
     of_rows=True,
     turn=vector_schedule.TURN,

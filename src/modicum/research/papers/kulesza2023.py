@@ -305,7 +305,7 @@ def _row(
         (NoOption(),),
         "bounded_mean",
         summary,
-        lambda column, lattice, event, _: begin(column, spec.ranged(lattice), event),
+        spec.of_range(begin),
         kinds=EPSILON_KINDS,
     )
 

@@ -12,7 +12,7 @@ from modicum.privacy.event import Event
 from modicum.releases.release import Release, ScalarEstimate
 from modicum.runtime.steps import Steps
 from modicum.statistics.ranges.split import BOTH_CLUSTERS, ClusterOption
-from modicum.statistics.spec import Row, ranged
+from modicum.statistics.spec import Row, of_range
 
 Answer = Callable[[str | None, Lattice, Event], Steps[ScalarEstimate]]
 """Steps that need a given range and no options."""
@@ -26,7 +26,7 @@ def subset_mean(steps: Answer) -> Row[ClusterOption, Release]:
         BOTH_CLUSTERS[:1],
         "subset_mean",
         "mean with the subset-optimality theorem of Dick et al. 2023",
-        lambda column, lattice, event, _: steps(column, ranged(lattice), event),
+        of_range(steps),
         kinds=EPSILON_KINDS,
     )
 
@@ -43,7 +43,7 @@ BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
     BOTH_CLUSTERS[:1],
     "bounded_mean",
     "mean with noise on the scale of the range, for ranges known to be tight",
-    lambda column, lattice, event, _: _bounded_mean(column, ranged(lattice), event),
+    of_range(_bounded_mean),
     finds_range=False,
 )
 
