@@ -1538,7 +1538,8 @@ def quantile(
 
     The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with m = max(q, 1 - q),
     ε' the share of the draw, and N the number of lattice points of the range. The level of the
-    interval is measured, on many kinds of data, and holds from some 20/ε records on.
+    interval is measured, on many kinds of data: beside a gap between values that lie far apart, and
+    of few records, it may be less.
 
     Examples
     --------

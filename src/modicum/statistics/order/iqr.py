@@ -178,8 +178,8 @@ class RangeErrorModel(DrawnInterval):
         return "between q = {} and {}".format(*map(short_text, self.between))
 
     def assumption(self, tail: float | None) -> str:
-        what = "a distance of points whose ranks include {} n and {} n"
-        return quantile.measured(self.level, what.format(*map(short_text, self.between)))
+        what = "a distance of points whose ranks include {} n and {} n,"
+        return self._covered(what.format(*map(short_text, self.between)), quantile.MEASURED)
 
     def to_dict(self) -> dict[str, object]:
         return {

@@ -55,6 +55,7 @@ POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
 ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
 MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
 _CLEARLY = 2  # times as many are outweighed by the ends too, which have less of the budget
+MEASURED = ": that is measured on many columns, and where values lie far apart it may be less"
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
 TOO_LITTLE = Status(
     "few_records",
@@ -112,7 +113,8 @@ def quantile(
 
     The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with m = max(q, 1 - q),
     ε' the share of the draw, and N the number of lattice points of the range. The level of the
-    interval is measured, on many kinds of data, and holds from some 20/ε records on.
+    interval is measured, on many kinds of data: beside a gap between values that lie far apart, and
+    of few records, it may be less.
 
     Examples
     --------
@@ -397,20 +399,10 @@ class QuantileErrorModel(drawn_interval.DrawnEnds):
         return f"q = {short_text(self.q)}"
 
     def assumption(self, tail: float | None) -> str:
-        return measured(self.level, f"a point whose ranks include {short_text(self.q)} n")
+        return self._covered(f"a point whose ranks include {short_text(self.q)} n,", MEASURED)
 
     def to_dict(self) -> dict[str, object]:
         return {"q": float(self.q), **self._numbers(rank_bound=self.rank_bound)}
-
-
-def measured(level: float | None, what: str) -> str:
-    """Say how surely the interval holds a statistic."""
-    if level is None:
-        return "level=None: no interval was released; this is the public range."
-    return (
-        f"the interval holds {what}, up to a level of {level:g}: that is measured on many columns, "
-        "and where values lie far apart it may be less. Above that level it is the public range."
-    )
 
 
 def too_little(

@@ -39,6 +39,15 @@ class DrawnInterval:
     def few_seen(self) -> bool:
         return status.hardly_seen(self.count, self.count_noise.bound(0.1))
 
+    def _covered(self, what: str, surely: str = "; it assumes nothing") -> str:
+        """Say that the interval covers a statistic, if it was drawn, and how ``surely``."""
+        if self.level is None:
+            return "level=None: no interval was released; this is the public range."
+        return (
+            f"the interval holds {what} up to a level of {self.level:g}{surely}. "
+            "Above that level it is the public range."
+        )
+
     def _numbers(self, **more: float | None) -> dict[str, object]:
         return {
             "count": self.count,
@@ -94,12 +103,3 @@ class DrawnEnds(DrawnInterval):
         """Whether an end is that of the range, and the point is not."""
         range_ends = (self.lattice.first, self.lattice.last)
         return any(a == b != self.point for a, b in zip(self.ends or (), range_ends, strict=False))
-
-    def _covered(self, what: str) -> str:
-        """Say that the interval covers a statistic, if it was drawn."""
-        if self.level is None:
-            return "level=None: no interval was released; this is the public range."
-        return (
-            f"the interval holds {what} up to a level of {self.level:g}; it assumes nothing. "
-            "Above that level it is the public range."
-        )
