@@ -16,6 +16,7 @@ import argparse
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -129,7 +130,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
     "local": lambda quick: local.local(local.QUICK if quick else local.FULL),
     "shuffle": lambda quick: shuffled.shuffled(shuffled.QUICK if quick else shuffled.FULL),
-    "records": lambda quick: records.records(records.QUICK if quick else records.FULL),
+    "records": records.part,
     "peers": lambda quick: (peers.peers(quick=quick), []),
     "spark": lambda quick: spark.spark(quick=quick),
 }
@@ -141,12 +142,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, few releases, no page")
     records.add_options(parser.add_argument_group("records"))
     args = parser.parse_args()
-    parts = {
-        **PARTS,
-        "records": lambda quick: records.records(
-            records.QUICK if quick else records.FULL, records.Options.of(args)
-        ),
-    }
+    chosen = records.Options.of(args)
+    parts = PARTS | {"records": partial(records.part, options=chosen)}
     there = {"spark": find_spec("pyspark") is not None, "tpch": tpch.available()}
     skipped = [name for name, found in there.items() if not found]
     everything = [name for name in PARTS if name not in skipped]
@@ -157,12 +154,12 @@ def main() -> None:
             text += f"\n\n### Targets: {name}\n\n{table(HEADER, [t.row() for t in targets])}"
         print(f"{text}\n\n({name}: {time.monotonic() - start:.0f} s)\n", flush=True)
         if not (args.quick or args.law):
-            _write(name, text)
+            _write(name, text, chosen.words if name == "records" else "")
 
 
-def _write(name: str, text: str) -> None:
+def _write(name: str, text: str, options: str) -> None:
     """Put a part into its place on the page, or on one of its own."""
-    made = f"\n{text}\n\nMade by `python -m benchmarks {name}`.\n"
+    made = f"\n{text}\n\nMade by `python -m benchmarks {name}{options}`.\n"
     if name == "records":
         (RESEARCH / "records.md").write_text(made.lstrip().replace("## ", "# ", 1), "utf-8")
         return

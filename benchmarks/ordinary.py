@@ -148,8 +148,7 @@ def _group_means(
     question = query.mean("x", within=kind.within, epsilon=Fraction(1), method=method)
     found = curator.group_by("g", keys=range(GROUPS)).run(question)
     for key in range(GROUPS):
-        release = found[key]
-        yield Seen(release.value, *release.interval(), release.code)
+        yield Seen.of(found[key])
 
 
 def _targets(kind: Kind, cells: list[Cell]) -> Iterator[Target]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import default_rng
@@ -28,6 +28,17 @@ class Seen(NamedTuple):
     upper: float
     code: str
 
+    @classmethod
+    def of(cls, release: Any) -> "Seen":
+        """What a release of one number says."""
+        return cls(float(release.value), *release.interval(), release.code)
+
+    @classmethod
+    def of_estimate(cls, answer: Any) -> "Seen":
+        """What an estimate of one number says, before it is a release."""
+        code = judged(answer.status, answer.error_model).code
+        return cls(float(answer.value), *answer.interval(), code)
+
 
 Ask = Callable[[Query, Floats, str], Seen]
 """Answers a question of some data with randomness from a seed."""
@@ -36,8 +47,7 @@ Ask = Callable[[Query, Floats, str], Seen]
 def released(question: Query[Release], x: Floats, seed: str) -> Seen:
     """Release once."""
     (answer,) = answers(question, CachedReader(x), seed, 1)
-    lower, upper = answer.interval()
-    return Seen(float(answer.value), lower, upper, judged(answer.status, answer.error_model).code)
+    return Seen.of_estimate(answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ def released(rows: Any, unit: mo.Unit, asked: str, i: int, reach: float | None =
     curator = mo.Curator(rows, unit=unit, budget=mo.pure(1), entropy=entropy)
     within = {} if reach is None else {"within": (-reach, reach)}
     release = getattr(curator, asked)("x", epsilon=1, **within)
-    return Seen(release.value, *release.interval(), release.code)
+    return Seen.of(release)
 
 
 def _targets(cells: list[Cell]) -> Iterator[Target]:

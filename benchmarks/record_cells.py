@@ -23,7 +23,6 @@ from benchmarks.outcomes import Outcomes, Seen
 from benchmarks.people import hindsight_of
 from benchmarks.quantiles import answers
 from modicum import query
-from modicum.releases.status import judged
 
 Half = Literal["choose", "check"]
 Law = Callable[[Floats, float, tuple[float, float] | None], tuple[float, float, float, str]]
@@ -270,10 +269,7 @@ def measured(cell: Cell, releases: int, law: Law | None) -> Found:
 
 
 def _released(question: Any, reader: CachedReader, seed: str, releases: int) -> list[Seen]:
-    return [
-        Seen(float(each.value), *each.interval(), judged(each.status, each.error_model).code)
-        for each in answers(question, reader, seed, releases)
-    ]
+    return [Seen.of_estimate(each) for each in answers(question, reader, seed, releases)]
 
 
 def half_of(package: str) -> Half:

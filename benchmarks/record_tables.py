@@ -12,6 +12,7 @@ from numpy.random import default_rng
 import modicum as mo
 from benchmarks import people, slopes
 from benchmarks.kinds import Floats
+from benchmarks.many_columns import explained
 from benchmarks.outcomes import Seen
 from benchmarks.record_cells import SHAPES, Cell, Found
 from modicum.exact.entropy import SeededEntropy
@@ -36,10 +37,6 @@ def _asked(cell: Cell, table: Any, i: int, unit: mo.Unit | None = None) -> mo.Cu
     return mo.Curator(table, budget=mo.pure(cell.epsilon), entropy=entropy, **unit)
 
 
-def _seen(release: Any) -> Seen:
-    return Seen(float(release.value), *release.interval(), release.code)
-
-
 def _worst(values: Floats, ends: Any, truths: Floats, code: str) -> tuple[Seen, float]:
     """The number of several that is the most half-widths off."""
     flat = [np.ravel(each).astype(float) for each in (values, *ends, truths)]
@@ -52,19 +49,19 @@ def _worst(values: Floats, ends: Any, truths: Floats, code: str) -> tuple[Seen, 
 
 def _mean(cell: Cell, i: int) -> Answers:
     x = _table(cell.shape, cell.n)["x"]
-    yield _seen(_asked(cell, x.to_frame(), i).mean("x", epsilon=cell.epsilon)), float(x.mean())
+    yield Seen.of(_asked(cell, x.to_frame(), i).mean("x", epsilon=cell.epsilon)), float(x.mean())
 
 
 def _one_row(cell: Cell, i: int) -> Answers:
     table = _table(cell.shape, cell.n)
     asked = _asked(cell, table, i, mo.unit_of("p"))
-    yield _seen(asked.mean("x", epsilon=cell.epsilon)), float(table["x"].mean())
+    yield Seen.of(asked.mean("x", epsilon=cell.epsilon)), float(table["x"].mean())
 
 
 def _weights(cell: Cell, i: int) -> Answers:
     table = _table(cell.shape, cell.n)
     release = _asked(cell, table, i).mean("x", weights="w", epsilon=cell.epsilon)
-    yield _seen(release), float(table["x"].mean())
+    yield Seen.of(release), float(table["x"].mean())
 
 
 def _groups(cell: Cell, i: int) -> Answers:
@@ -72,7 +69,7 @@ def _groups(cell: Cell, i: int) -> Answers:
     truths = table.groupby("g")["x"].mean()
     grouped = _asked(cell, table, i).group_by("g", keys=range(GROUPS))
     for key, release in grouped.mean("x", epsilon=cell.epsilon).items():
-        yield _seen(release), float(truths[key])
+        yield Seen.of(release), float(truths[key])
 
 
 def _crosstab(cell: Cell, i: int) -> Answers:
@@ -97,7 +94,7 @@ def _describe(cell: Cell, i: int) -> Answers:
     numbers = _asked(cell, table, i).describe(epsilon=cell.epsilon).numbers
     for name in names:
         mean, quartiles = numbers[f"mean {name}"], numbers[f"quartiles {name}"]
-        yield _seen(mean), float(table[name].mean())
+        yield Seen.of(mean), float(table[name].mean())
         truths = table[name].quantile([0.25, 0.5, 0.75]).to_numpy()
         yield _worst(quartiles.values, quartiles.interval(), truths, quartiles.code)
 
@@ -105,7 +102,7 @@ def _describe(cell: Cell, i: int) -> Answers:
 def _described_mean(cell: Cell, i: int) -> Answers:
     table = _table(cell.shape, cell.n)[["x"]]
     found = _asked(cell, table, i).describe(epsilon=cell.epsilon).numbers["mean x"]
-    yield _seen(found), float(table["x"].mean())
+    yield Seen.of(found), float(table["x"].mean())
 
 
 @lru_cache(1)
@@ -121,20 +118,14 @@ def _persons(cell: Cell, i: int) -> Answers:
 @lru_cache(1)
 def _rows(n: int, d: int) -> tuple[Floats, float]:
     data = slopes.SHAPES["normal"](default_rng([19, n, d]), n, d)
-    return data, _explained(data, slopes.least_squares(data)[0])
-
-
-def _explained(data: Floats, fit: Floats) -> float:
-    """R² of coefficients, the first of which is the intercept."""
-    y = data[:, -1]
-    return 1 - float(((y - fit[0] - data[:, :-1] @ fit[1:]) ** 2).mean() / y.var())
+    return data, explained(slopes.least_squares(data)[0], data)
 
 
 def _regression(cell: Cell, i: int) -> Answers:
     """Errors are what is lost of R²; there is no interval of it."""
     data, best = _rows(cell.n, int(cell.shape.removeprefix("d = ")))
     found = _asked(cell, data, i).linear_regression(epsilon=cell.epsilon)
-    reached = _explained(data, found.values)
+    reached = explained(found.values, data)
     yield Seen(reached, math.nan, math.nan, found.code), best
 
 

@@ -63,6 +63,9 @@ FULL = Effort(60, (30, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000), (10
 QUICK = Effort(12, (100, 500, 1000, 10_000), (10,), "choose", 2)
 
 
+_FILES = ("against", "store")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a run may be told: see :func:`add_options`."""
@@ -77,6 +80,13 @@ class Options:
     @classmethod
     def of(cls, arguments: Namespace) -> "Options":
         return cls(**{name: getattr(arguments, name) for name in cls.__slots__})
+
+    @property
+    def words(self) -> str:
+        """What was given, as on the command line, with the names of files alone."""
+        given = {name: getattr(self, name) for name in self.__slots__}
+        files = {name: each and Path(each).name for name, each in given.items() if name in _FILES}
+        return "".join(f" --{name} {each}" for name, each in (given | files).items() if each)
 
     def applied(self, effort: Effort) -> Effort:
         """The effort with the parts that were given."""
@@ -460,7 +470,12 @@ def _stored(path: str) -> dict[str, Found]:
     return {each["name"]: Found(**each) for each in cells}
 
 
-def records(effort: Effort, options: Options = Options()) -> tuple[str, list[Target]]:
+def part(quick: bool, options: Options = Options()) -> tuple[str, list[Target]]:
+    """Run what is quick, or everything."""
+    return records(QUICK if quick else FULL, options)
+
+
+def records(effort: Effort, options: Options) -> tuple[str, list[Target]]:
     """Run, and return the tables; what is reached stands in the last of them."""
     effort, law = options.applied(effort), None
     if options.law:

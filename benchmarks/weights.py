@@ -36,7 +36,7 @@ class Kind:
             release = curator.mean("x", weights="w", epsilon=1)
         else:
             release = curator.ratio("x", "w", epsilon=1)
-        return Seen(release.value, *release.interval(), release.code)
+        return Seen.of(release)
 
     def parts(self, pairs: Any) -> tuple[Floats, Floats]:
         """Return what every row adds to the two sums."""
