@@ -442,7 +442,7 @@ def _figures(effort: Effort, found: Mapping[str, Found], real: Sequence[Found]) 
 def _beside(found: Mapping[str, Found], earlier: Mapping[str, Found]) -> str:
     """How errors and half-widths compare with an earlier run, where both have a usable answer."""
     groups: dict[str, list[tuple[Found, Found]]] = {}
-    for name in found.keys() & earlier.keys():
+    for name in (each for each in found if each in earlier):
         of = "mean of real columns" if ":" in name else name.partition(" of ")[0]
         groups.setdefault(of, []).append((found[name], earlier[name]))
     rows = []
