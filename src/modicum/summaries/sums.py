@@ -238,6 +238,10 @@ def _powers(distances: Integers) -> tuple[int, ...]:
     return first, second, third
 
 
+_ALL_BITS = np.iinfo(np.int64)
+_COMPARED = 12  # edges, with each of which all records are compared: of more they are sorted
+
+
 @dataclass(frozen=True, slots=True)
 class BinCounts(Reduction["BinSummary"]):
     """Counts the records below the first edge, from it to the next, ..., and from the last on.
@@ -254,6 +258,18 @@ class BinCounts(Reduction["BinSummary"]):
     def begin(self, lattice: Lattice | None, *_: object) -> Blockwise[BinSummary]:
         lattice = ranged(lattice, "bins need")
         edges = np.array(self.edges, dtype=np.int64)
+        quantiser = Quantiser(lattice)
+
+        def of_few(x: Floats) -> BinSummary:
+            bits = quantiser.present(x)
+            below = [np.count_nonzero(bits < end) for end in ends]
+            return BinSummary(self.edges, np.diff(below, prepend=0, append=len(bits)))
+
+        if len(edges) <= _COMPARED:
+            # An edge that is not within the range leaves all records on one side, clamped or not.
+            ends = np.where(edges > quantiser.last, _ALL_BITS.max, edges + quantiser.zero)
+            ends[edges <= quantiser.first] = _ALL_BITS.min
+            return Blockwise(of_few)
 
         def of_block(x: Floats) -> BinSummary:
             q = lattice.quantise(x)

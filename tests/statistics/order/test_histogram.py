@@ -64,14 +64,19 @@ def test_a_cdf_counts_up_to_each_point(points) -> None:
     assert np.allclose(found.values, [(numbers <= p).mean() for p in points], atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "edges",
+    [(-5, 0, 12_345, 51_200), tuple(range(-9000, 99_000, 2000)), (-(2**40), -1_024_000, 1_024_001)],
+    ids=["few", "many", "ends"],
+)
 @pytest.mark.parametrize("engine", TABLES)
-def test_bins_are_equal_on_every_engine(engine, tmp_path) -> None:
+def test_bins_are_equal_on_every_engine(edges, engine, tmp_path) -> None:
     lattice = Lattice.within((-1000, 1000), 2.0**-10)
-    reduction = BinCounts((-5, 0, 12_345, 51_200))
+    reduction = BinCounts(edges)
     table = TABLES[engine](table_of(pa.array(X[:300]), pa.array(X[300:])), tmp_path)
     (summary,) = read(open_source(table), [Read("x", lattice, reduction)], SeededEntropy("e"))
     places = np.searchsorted(reduction.edges, lattice.quantise(X[~np.isnan(X)]), side="right")
-    assert summary.counts == tuple(np.bincount(places, minlength=5).tolist())
+    assert summary.counts == tuple(np.bincount(places, minlength=len(edges) + 1).tolist())
     assert BinSummary.from_bytes(summary.to_bytes()) == summary
     assert summary.merge(summary).counts == tuple(2 * n for n in summary.counts)
 
