@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
+from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.base import Mechanism
@@ -32,6 +33,7 @@ from modicum.mechanisms.scores import (
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.staircase import StaircaseNoise, staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
+from modicum.mechanisms.windows import WindowGrid, WindowScore
 from modicum.privacy.event import Event, PureDP, RangeDP
 from modicum.research.papers.kulesza2023 import independent, shifted, transformed
 from modicum.statistics.robust.trimmed import level_ends_of
@@ -162,6 +164,17 @@ def _interval(q: Records, e: Fraction) -> Mechanism:
     return Exponential(IntervalScore(scores, grid, 1), e)
 
 
+def windows(q: Records, e: Fraction) -> Exponential[WindowScore]:
+    """The law of a window, of records as they are."""
+    score = WindowScore(np.empty(0), WindowGrid(-1, 4, 4), 1, 1, 0)
+    return Exponential(score.over(KEYS.quantise(q.astype(np.float64))), e)
+
+
+def _subsampled_windows(q: Records, e: Fraction) -> Mechanism:
+    template = windows(np.empty(0, dtype=np.int64), amplified(e, 2))
+    return Subsampled(Members(KEYS.quantise(q.astype(np.float64))), template, 2, PureDP(e))
+
+
 def _beyond(q: Records, e: Fraction) -> Mechanism:
     counts = tuple(int((q > k).sum()) for k in (-9, 0, 4))
     return Exponential(TargetScore(counts, 1), e)
@@ -221,6 +234,8 @@ LAWS: dict[str, LawOf] = {
     "levels": lambda q, e: Exponential(LevelScore(*trimmed_levels(q), -8, 8), e),
     "linear levels": lambda q, e: LinearLevelMechanism(*trimmed_levels(q), -8, 8, e, RangeDP(e)),
     "interval": _interval,
+    "windows": windows,
+    "subsampled windows": _subsampled_windows,
     "beyond": _beyond,
     "reach": _reach,
     "median cell": lambda q, e: Exponential(MedianCellScore(_cell_counts(q)), e),

@@ -524,6 +524,22 @@ FAULTS = (
         "mechanisms/test_interval.py",
     ),
     Fault(
+        "window-score",
+        "The choice of a window spends 10/7 of its ε.",
+        "WindowScore",
+        "span = 1",
+        "span = Fraction(7, 10)",
+        _LAWS,
+    ),
+    Fault(
+        "window-score-of-all",
+        "A window's score is the number of records in it, so a window round one value is as good.",
+        "WindowScore._scores",
+        "np.minimum(inside, spread + self.spare)",
+        "inside",
+        "mechanisms/test_windows.py",
+    ),
+    Fault(
         "level-score-half",
         "exp(-ε len) in place of exp(-ε len / 2) for level sets with steps.",
         "LevelScore",
