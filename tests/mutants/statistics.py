@@ -220,10 +220,26 @@ FAULTS = (
     Fault(
         "mean-half-width",
         "The deviations from a rough mean have noise for half the width of the bounds.",
-        "_deviations",
+        "means.mean._deviations",
         "sensitivity=reach",
         "sensitivity=max((hi - lo) // 2, 1)",
         _AUDIT,
+    ),
+    Fault(
+        "found-mean-half-width",
+        "The same, of a mean whose window was drawn.",
+        "found_mean._deviations",
+        "sensitivity=reach",
+        "sensitivity=max((hi - lo) // 2, 1)",
+        "audit/test_found_mean.py",
+    ),
+    Fault(
+        "seen-by-true-count",
+        "Whether records are looked for in a window follows from their true number.",
+        "find_window",
+        "expected_records(split, others) < WINDOW.seen[0]",
+        "expected_records(split, total - zeros) < WINDOW.seen[0]",
+        "audit/test_found_mean.py",
     ),
     Fault(
         "subset-shares",

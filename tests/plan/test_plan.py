@@ -557,11 +557,11 @@ def test_plans_for_persons_need_how_many_rows_they_have() -> None:
 
 
 def test_a_plan_without_a_usable_answer_shows_no_number() -> None:
-    found = mo.plan.mean(n=1000, sd=10, epsilon="0.1")
+    found = mo.plan.mean(n=50, sd=10, epsilon="0.1")
     assert not found.usable
     assert "expected error  no usable answer" in str(found)
     assert "e+" not in str(found)
-    curve = str(found.curve(n=[1000, 100_000]))
+    curve = str(found.curve(n=[50, 100_000]))
     assert "no usable answer" in curve
     assert "e+" not in curve
 

@@ -1,6 +1,7 @@
 """What released numbers say of an answer: codes of any statistic, and the step on its summary."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,6 @@ def test_vectors_as_small_as_the_step_are_not_answered() -> None:
 
 OF_LARGE: dict[str, dict[str, Any]] = {
     **{name: options for name, options in ASKED.items() if name != "huber"},
-    "mean": {},
     "std": {},
     "var": {},
     "skewness": {},
@@ -143,8 +143,11 @@ OF_LARGE: dict[str, dict[str, Any]] = {
 }
 
 
+LARGE = [(2**53, 1000), (-(2**60), 3000), (10**18 + 1, 50)]
+
+
 @pytest.mark.parametrize("name", OF_LARGE)
-@pytest.mark.parametrize(("base", "spread"), [(2**53, 1000), (-(2**60), 3000), (10**18 + 1, 50)])
+@pytest.mark.parametrize(("base", "spread"), LARGE)
 def test_integers_that_the_step_takes_for_one_are_not_answered(name, base, spread) -> None:
     """Of steps up to 1 integers are told apart; a constant column of them is an answer."""
     integers = RNG.integers(0, spread, 8000)
@@ -157,6 +160,17 @@ def test_integers_that_the_step_takes_for_one_are_not_answered(name, base, sprea
         assert release.code != "coarse_step", release.lattice
     large = getattr(mo, name)(np.full(8000, 1e8), **OF_LARGE[name], within=WIDE, epsilon=2)
     assert large.code != "coarse_step"
+
+
+@pytest.mark.parametrize(("base", "spread"), LARGE)
+def test_a_mean_of_integers_that_floats_take_for_one_is_within_its_interval(base, spread) -> None:
+    """Its window has a lattice of its own, which is as fine as floats are there, or wider noise."""
+    integers = [base + int(each) for each in RNG.integers(0, spread, 8000)]
+    for x in (integers, [base] * 8000):
+        release = mo.mean(np.array(x), epsilon=2)
+        lower, upper = release.interval(level=0.9999)
+        assert Fraction(lower) <= Fraction(sum(x), 8000) <= Fraction(upper)
+        assert upper - lower < 1e-3 * abs(base)
 
 
 @pytest.mark.parametrize("name", ["median", "quantile", "quantiles", "iqr", "trimmed_mean"])

@@ -102,6 +102,9 @@ class Query(Generic[R_co]):
     begin_of_persons: Callable[[Event], Steps[Estimate[R_co]]] | None = field(
         default=None, repr=False
     )
+    begin_of_combined: Callable[[Event], Steps[Estimate[R_co]]] | None = field(
+        default=None, repr=False
+    )
     ranging: Callable[..., Query[R_co]] | None = field(default=None, repr=False)
     stated: str = ""
     pooling: Callable[[], Pooling] | None = field(default=None, repr=False)
@@ -130,6 +133,8 @@ class Query(Generic[R_co]):
                 f"population=True takes rows to be a random sample, and those of {unit} are not "
                 "independent: unit_of(column, combine='mean') makes one record of each person"
             )
+        if unit.combine is not None and not unit.whole and self.begin_of_combined is not None:
+            return replace(self, begin=self.begin_of_combined)
         if not unit.whole or self.begin_of_persons is None:
             return self
         return replace(self, begin=self.begin_of_persons, pooling=self.pooling_of_persons)

@@ -60,7 +60,8 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     is :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
     statistic is about out of any lattice; of that one, itself. ``octaves_of`` reads the sizes of
-    which a range is found. ``of_persons`` answers from all rows of persons, whose sums are read in
+    which a range is found. ``of_any`` answers the default options without a range, and finds what
+    it needs itself. ``of_persons`` answers from all rows of persons, whose sums are read in
     a range that is so many octaves wider; without it, from a number of rows of each that is found.
     ``of_truths`` is the row that answers the default options where values are 0 or 1.
     ``pooled`` returns how groups of rows share what is alike, and ``pooled_persons`` how groups of
@@ -83,6 +84,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     turn: Fraction | None = None
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
     octaves_of: Callable[[Any], Read[OctaveSummary]] = octaves_of
+    of_any: Callable[[Any, Event], Steps[Estimate[R_co]]] | None = None
     of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
     of_truths: Any = None  # a row
     pooled: Callable[[], PooledWay] | None = None
@@ -115,6 +117,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             needs = RangeNeeds(options.spare, max(self.strength, options.strength))
             return in_found_range(self.octaves_of(place), event, self.lattice_of, on, needs)
 
+        alone = self._alone(place, options, found=found)
         of_rows, wider = (
             partial(begin, self.begin),
             persons.WIDER_IF_FOUND if found else persons.WIDER,
@@ -132,13 +135,14 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             place,
             octaves.OCTAVES if found else lattice,
             budget,
-            of_rows,
+            alone or of_rows,
             self.release,
             options,
             options.ranged and not found,
             self.turn,
             population=options.population,
             begin_of_persons=of_persons,
+            begin_of_combined=of_rows if alone else None,  # the records of persons are on a lattice
             ranging=partial(self._within, place, budget, options) if found else None,
             pooling=self._pooling(self.pooled, begin, place, options, found=found),
             pooling_of_persons=self._pooling(
@@ -149,6 +153,14 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
                 found=found,
             ),
         )
+
+    def _alone(
+        self, place: Any, options: Chosen, *, found: bool
+    ) -> Callable[[Event], Steps[Estimate[R_co]]] | None:
+        """What answers without a range by itself, if something does."""
+        if not found or self.of_any is None or options != self.options[0]:
+            return None
+        return partial(self.of_any, place)
 
     def _within(
         self, place: Any, budget: Budget, options: Chosen, lattice: Lattice, *, truths: bool

@@ -294,7 +294,7 @@ def test_plans_are_curves() -> None:
     assert half.get_ydata().tolist() == [each.interval_width / 2 for each in curve]
     assert sampling.get_ydata().tolist() == [0.05, 0.05]
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    wide = mo.plan.mean(n=10_000, sd=5, epsilon=1).curve(epsilon=["0.01", 1]).plot()
+    wide = mo.plan.mean(n=10_000, sd=5, epsilon=1).curve(epsilon=["0.001", 1]).plot()
     drawn_again(wide)
     assert "^" in {line.get_marker() for line in wide.lines}
     assert wide.get_ylim()[1] < 1e6

@@ -24,8 +24,7 @@ RNG = np.random.default_rng(18)
 LOGNORMAL = RNG.lognormal(3, 1, N)
 SLOW = pytest.mark.slow
 COSTS = ({"epsilon": 1}, {"rho": "0.5"})
-QUESTIONS: dict[str, dict[str, Any]] = {
-    "mean": {},
+QUESTIONS: dict[str, dict[str, Any]] = {  # a mean finds a window, and no range
     "sum": {},
     "std": {},
     "var": {},
@@ -88,13 +87,10 @@ FEWER = BRANCHES | {
 @pytest.mark.parametrize(
     ("name", "branches"),
     [
-        ("mean", FEWER),
-        *(
-            pytest.param(name, BRANCHES, marks=SLOW)
-            for name in ("mean", "sum", "median", "var", "max")
-        ),
+        ("sum", FEWER),
+        *(pytest.param(name, BRANCHES, marks=SLOW) for name in ("sum", "median", "var", "max")),
     ],
-    ids=["mean", "mean, all", "sum", "median", "var", "max"],
+    ids=["sum", "sum, all", "median", "var", "max"],
 )
 def test_the_claim_is_kept_on_every_branch_and_used(
     name: str, branches: dict[str, Any], cost: dict[str, Any]
@@ -110,7 +106,7 @@ def test_the_claim_is_kept_on_every_branch_and_used(
     used = {step.label: step.used for step in report.steps}
     assert used["values other than 0"] > 0.99
     assert used["octave"] > 0.99
-    if name == "mean":
+    if name == "sum":
         assert report.used > 0.95
         assert used["top"] > 0.99
 
@@ -119,7 +115,7 @@ def test_the_claim_is_kept_on_every_branch_and_used(
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_a_record_far_away_costs_no_more(cost: dict[str, Any]) -> None:
     pairs = audit.neighbours((1.0, 1e300, -1e-300, math.inf), 3)
-    report = audit.check(ask.mean(**cost), pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
+    report = audit.check(ask.sum(**cost), pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
     assert report.passed, report
 
 
@@ -129,7 +125,7 @@ def test_an_octave_beyond_all_values_is_next_to_never_drawn(
     rows: int, cost: dict[str, Any]
 ) -> None:
     """[range.3] It would make all of them zeros, and any answer be 0."""
-    found = released("mean", LOGNORMAL[:1].repeat(rows), **cost)
+    found = released("sum", LOGNORMAL[:1].repeat(rows), **cost)
     (event,) = (step.event for step in found.transcript if step.label == "octave")
     assert OCTAVES.last * math.exp(-float(event.eta) * rows / 2) < 1e-5
 
@@ -208,7 +204,9 @@ def test_an_answer_is_about_as_good_as_with_a_range(name: str, kind: str) -> Non
 def test_a_plan_knows_that_a_range_hardly_helps(name: str, shape: str) -> None:
     """Of a table of N rows; a range of a thousand times the values is what one could guess."""
     plan, guess = getattr(mo.plan, name), {"epsilon": 1, "n": N, "sd": 5e4, "shape": shape}
-    assert plan(**guess).error < 1.12 * plan(within=(-1e9, 1e9), **guess).error
+    # A mean counts the records near its bounds too, which it does not within a range.
+    most = 1.25 if name == "mean" else 1.12
+    assert plan(**guess).error < most * plan(within=(-1e9, 1e9), **guess).error
 
 
 def test_far_rows_do_not_spoil_what_hardly_depends_on_them() -> None:
@@ -275,7 +273,7 @@ def test_values_far_away_are_in_the_range_or_seen_to_be_beyond(name: str, kind: 
 
 def test_values_beyond_the_range_are_counted_and_said() -> None:
     """They are too few to be in it, 200 octaves away, and too many to be passed over."""
-    found = released("mean", FAR["600 values at 1e60"], epsilon=1)
+    found = released("sum", FAR["600 values at 1e60"], epsilon=1)
     assert (found.usable, found.code) == (False, "clipped")
     assert found.range_found[1] < 1e30
     seen = [e.outcome for e in found.transcript if e.label.startswith("values beyond")][-1]
@@ -304,9 +302,9 @@ def test_too_few_values_are_said_to_be_too_few(name: str, kind: str) -> None:
     assert found.range_found[1] >= 2.0**498
     assert "few_records" in str(found)
     assert found.to_json()
-    if name in {"mean", "sum", "std", "max", "median"}:
+    if name in {"sum", "std", "max", "median"}:
         x = NOTHING[kind][~np.isnan(NOTHING[kind])]
-        truth = {"sum": np.sum, "mean": np.mean, "std": np.std, "max": np.max, "median": np.median}
+        truth = {"sum": np.sum, "std": np.std, "max": np.max, "median": np.median}
         if len(x) > 1:
             lower, upper = found.interval(tail=2)
             assert lower <= float(truth[name](x)) <= upper
@@ -357,14 +355,14 @@ def test_what_needs_a_range_says_so() -> None:
 
 
 def test_a_release_tells_the_range_that_was_found() -> None:
-    found = released("mean", LOGNORMAL, epsilon=1)
+    found = released("sum", LOGNORMAL, epsilon=1)
     assert found.within is None
     low, high = found.range_found
     assert -low == high == 2.0 ** round(math.log2(high))
     assert f"bounds found privately (search ended at ±{high:.3g})" in str(found)
     assert f'"range_found": [{low}, {high}]' in found.to_json()
     assert [entry.label for entry in found.transcript[:4]] == list(USUAL)
-    given = released("mean", LOGNORMAL, epsilon=1, within=(-1e9, 1e9))
+    given = released("sum", LOGNORMAL, epsilon=1, within=(-1e9, 1e9))
     assert given.range_found is None
     assert "range_found" not in given.to_json()
 
@@ -379,12 +377,10 @@ def test_groups_have_ranges_of_their_own() -> None:
 
 
 def test_a_plan_predicts_the_error() -> None:
-    plan = mo.plan.mean(epsilon=1, n=N, sd=1e-5, shape="normal")
+    plan = mo.plan.sum(epsilon=1, n=N, sd=1e-5, shape="normal")
     assert USUAL.keys() <= {label for label, _ in plan.events}
     x = 1e-5 * RNG.normal(size=(40, N))
-    errors = [
-        abs(released("mean", row, i, epsilon=1).value - row.mean()) for i, row in enumerate(x)
-    ]
+    errors = [abs(released("sum", row, i, epsilon=1).value - row.sum()) for i, row in enumerate(x)]
     assert plan.error == pytest.approx(np.mean(errors), rel=0.4)
     assert "the range to be found" in str(plan)
     assert '"within": null' in plan.to_json()

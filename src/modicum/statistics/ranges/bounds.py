@@ -177,16 +177,17 @@ def find_bounds(
     centre: int,
     *,
     exact: bool = False,
+    least: int | None = None,
     label: str = "radii",
 ) -> Steps[Bounds]:
     """[mean.8] The radii on both sides of the centre: disjoint records, one event.
 
-    ``source`` counts the records outside; without one, one more pass does. ``exact``: the centre is
-    a public point, so radii begin at one step, or at the lattice's floor, and not at the spacing of
-    its grid.
+    ``source`` counts the records outside; without one, one more pass does. Radii begin at the
+    ``least``; without one at the spacing of the centre's grid or, if it is ``exact``, a public
+    point, at one step, or at the lattice's floor.
     """
     lattice = here.lattice
-    smallest = lattice.floor if exact else max(1, abs(centre) >> schedule.bits)
+    smallest = least or (lattice.floor if exact else max(1, abs(centre) >> schedule.bits))
     grid, tilt = schedule.candidates(smallest, reach_from(lattice, centre))
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
@@ -238,7 +239,12 @@ def find_radius(
 
 
 def look_at_tail(
-    here: Setting, records: subsample.RecordSummary, schedule: Schedule, centre: int, n0: int
+    here: Setting,
+    records: subsample.RecordSummary,
+    schedule: Schedule,
+    centre: int,
+    n0: int,
+    least: int | None = None,
 ) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
     """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
 
@@ -247,9 +253,8 @@ def look_at_tail(
     level = subsample_level(n0)
     expected = n0 * float(here.split.scale)
     ranks = Ranks.of(expected)
-    grid = grids.RadiusGrid.between(
-        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), SHAPE_PARTS
-    )
+    smallest = least or max(1, abs(centre) >> schedule.bits)
+    grid = grids.RadiusGrid.between(smallest, reach_from(here.lattice, centre), SHAPE_PARTS)
     mechanism = here.split.spend(
         selection.RadiusRanks.subsampled(
             records,

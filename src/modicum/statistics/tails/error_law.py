@@ -98,6 +98,11 @@ class DiscretePart(NamedTuple):
     sizes: Floats
     probabilities: Floats
 
+    @classmethod
+    def of(cls, size: float) -> DiscretePart:
+        """Return an error of one size."""
+        return cls(np.array([size]), np.array([1.0]))
+
     def extent(self, rare: float) -> tuple[float, float]:
         """From 0 to the size that is exceeded so rarely."""
         order = np.argsort(self.sizes)

@@ -1,0 +1,313 @@
+"""The mean of a column of which no range is known.
+
+[window.1] window  where the values are: ranges/window.py;
+[window.4] few     the mean between the ends of the window, with all that is left;
+[window.5] some    a rough mean within it, a radius about that, and the sum of what is within;
+[window.6] many    a private median, the shape of the tail, a radius on each side of it, and the
+                   rough mean and the sum of [mean.10] and [mean.11];
+[window.7] rings   how many records are near the bounds: the interval allows for what is beyond.
+
+docs/research/proofs/window.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.staircase import add_to_one
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.releases.release import Interval, ScalarEstimate
+from modicum.releases.status import OK, Status
+from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.statistics.means.mean_error import MeanErrorModel
+from modicum.statistics.ranges import bounds
+from modicum.statistics.ranges.bounded_mean import BoundedErrorModel, mean_between
+from modicum.statistics.ranges.bounds import Bounds, Setting
+from modicum.statistics.ranges.split import (
+    Schedule,
+    expected_records,
+    first_reduction,
+    mean_schedule,
+)
+from modicum.statistics.ranges.window import Found, find_window
+from modicum.statistics.tails import tail_index
+from modicum.statistics.tails.error_law import DiscretePart, ErrorLaw, Reach
+from modicum.statistics.tails.outside import BEYOND, HEAVY, UNCHECKED, Counted, NoisyTerm
+from modicum.statistics.tails.rings import NOT_COUNTED, RINGS, Rings, draw_rings, ring_bins
+from modicum.stored.codec import storable
+from modicum.summaries.cells import Cells
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum
+
+AT_END = Status(
+    "clipped",
+    "some values lie a million times further out than the others, and count as nearer: give "
+    "`within`, a public range, or spend more",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMeanTuning:
+    """How the budget is divided after a window. Strengths are in units of the noise's scale.
+
+    Chosen on made-up shapes and on half of the public tables: `python -m benchmarks records`. None
+    affects privacy.
+    """
+
+    few: float = 120.0
+    """Records other than 0, per unit of noise, below which the window's ends are the bounds."""
+    many: float = 1500.0
+    """From so many on there is a centre, and a radius on each side of it."""
+    rough: tuple[float, float] = (0.06, 1000.0)
+    """Strength of a rough mean of some records; from so many on it falls by the fourth root."""
+    radius: tuple[float, float] = (0.13, 3.2)
+    """Strength of one radius, and the power of its prior."""
+    radii: tuple[float, float] = (0.2, 2.5)
+    """The same of a radius on each side, where no shape of the tail was seen."""
+    inside: tuple[int, int] = (6, 2)
+    """Octaves within the window at which radii begin, and about the origin."""
+    shape: int = 20
+    """The same for the shape of the tail."""
+    widening: float = 0.04
+    """A drawn radius is longer by e to this power."""
+    centre: tuple[float, int, int] = (0.004, 5, 17)
+    """Least strength of the median, bits of a place within the window, bits to outweigh."""
+
+
+FOUND_MEAN = FoundMeanTuning()
+
+
+class _Bounded(NamedTuple):
+    """Bounds about a centre, a rough mean within them, and a number of records."""
+
+    centre: int
+    bounds: Bounds
+    rough: int
+    counted: Counted
+
+    @property
+    def radii(self) -> tuple[int, int]:
+        return self.centre - self.bounds.lo, self.bounds.hi - self.centre
+
+
+def mean_anywhere(column: str | None, event: Event) -> Steps[ScalarEstimate]:
+    """Estimate the mean of a column of any scale; the draws cost exactly ``event``."""
+    split = BudgetSplit(event)
+    found = yield from find_window(column, split)
+    here = Setting(column, found.lattice, split)
+    others = expected_records(split, found.others)
+    if others < FOUND_MEAN.few:
+        return (yield from _between_the_ends(here, found))
+    if others < FOUND_MEAN.many:
+        bounded = yield from _about_a_rough_mean(here, found)
+    else:
+        bounded = yield from _about_a_median(here, found)
+    return (yield from _deviations(here, found, bounded))
+
+
+def _between_the_ends(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+    """[window.4] The mean of records clipped to the window, with all that is left."""
+    (lo, hi), step = found.ends, found.lattice.step
+    ends = Lattice(lo * step, hi * step, step)
+    clipped = yield from read(here.ask(ClippedSum(lo, hi)))
+    within = yield from mean_between(here, ends, clipped.total, clipped.count)
+    rings = replace(NOT_COUNTED, scale=float(here.split.scale))
+    model = WindowMeanErrorModel(ends, within.left, within.right, within.noise, rings=rings)
+    status = UNCHECKED if found.status.ok else found.status
+    return ScalarEstimate(model.value, model, status, found.lattice)
+
+
+def _about_a_rough_mean(here: Setting, found: Found) -> Steps[_Bounded]:
+    """[window.5] A rough mean of the records clipped to the window, and one radius about it."""
+    split, lattice, (lo, hi) = here.split, here.lattice, found.ends
+    most, begin = FOUND_MEAN.rough
+    strength = most * min(1.0, begin / expected_records(split, found.others)) ** 0.25
+    clipped = yield from read(here.ask(ClippedSum(lo, hi)))
+    deviations = clipped.total - found.centre * clipped.count
+    share = split.share(split.part_for(strength, "noise"))
+    mechanism = split.spend(add_noise((deviations,), share, sensitivity=found.radius))
+
+    def centre_of(total: int) -> int:
+        shift = min(max(round(total / found.counted.value), -found.radius), found.radius)
+        return found.centre + shift
+
+    (noisy,) = yield from draw(
+        "rough mean in the window", mechanism, lambda drawn: lattice.words(centre_of(drawn[0]))
+    )
+    centre = centre_of(noisy)
+    strength, power = FOUND_MEAN.radius
+    schedule = _schedule(here, found, strength, power)
+    inside = FOUND_MEAN.inside[abs(found.window.place) < 2]
+    grid = RadiusGrid.between(
+        max(1, found.radius >> inside), bounds.reach_from(lattice, centre), schedule.per_octave
+    )
+    cells = yield from read(here.ask(Cells(centre, grid.radii)))
+    above = cells.above_many([centre + radius for radius in grid.radii])
+    below = cells.below_many([centre - radius for radius in grid.radii])
+    beyond = tuple(map(sum, zip(above, below, strict=True)))
+    (drawn,), outside = yield from bounds.draw_radii(
+        here, (beyond,), grid, schedule.tilt, schedule, "radius"
+    )
+    radius = max(math.ceil(grid.radii[drawn] * math.exp(FOUND_MEAN.widening)), 1)
+    around = Bounds.about(centre, replace(outside, radii=(radius, radius)), 0, lattice)
+    return _Bounded(centre, around, centre, found.counted)
+
+
+def _schedule(here: Setting, found: Found, strength: float, power: float) -> Schedule:
+    """Return that of radii with a strength and a power of the prior."""
+    share = here.split.part_for(strength, "range")
+    plain = mean_schedule(here.lattice, here.split, found.count, "clip", shape=True)
+    return replace(plain.plain(share, Fraction(power).limit_denominator(64)), per_octave=4)
+
+
+def _about_a_median(here: Setting, found: Found) -> Steps[_Bounded]:
+    """[window.6] A median, the shape of the tail, radii on both sides, a rough mean."""
+    split, lattice, n0 = here.split, here.lattice, found.count
+    schedule = mean_schedule(lattice, split, n0, "clip", shape=True)
+    first = first_reduction(lattice, split, "clip", shape=True)
+    summary, records = yield from read_both(here.ask(first), here.ask(Records(subsamples=2)))
+    least, bits, needed = FOUND_MEAN.centre
+    bits += abs(found.window.place).bit_length()
+    strength = max(least, 4 * math.log(2) * (bits + needed) / expected_records(split, n0))
+    share = split.part_for(strength, "subsample")
+    centre = yield from bounds.find_centre(here, records, n0, share=share, bits=bits)
+    centre = min(max(centre, found.ends[0] - found.radius), found.ends[1] + found.radius)
+    seen = None
+    if schedule.shape and 2 * found.others > n0:  # many zeros would be taken for a part of a tail
+        schedule, seen = yield from bounds.look_at_tail(
+            here, records, schedule, centre, n0, max(1, found.radius >> FOUND_MEAN.shape)
+        )
+    if not schedule.turn:
+        plain = _schedule(here, found, *FOUND_MEAN.radii)
+        schedule = replace(plain, rough=schedule.rough)
+    least = max(1, found.radius >> FOUND_MEAN.inside[0])
+    around = yield from bounds.find_bounds(here, summary.tails, schedule, centre, least=least)
+    # Of a shape that is none nothing follows, nor of one further in than bounds can be.
+    seen = seen if schedule.turn and seen and seen[1] > least else None
+    around = replace(around, outside=replace(around.outside, seen=seen))
+    if around.lo == around.hi:
+        around = Bounds.about(centre, replace(around.outside, radii=(1, 1)), 0, lattice)
+    rough = yield from bounds.rough_mean(here, around, schedule, found.counted)
+    return _Bounded(centre, around, rough.value, rough.counted)
+
+
+def _deviations(here: Setting, found: Found, bounded: _Bounded) -> Steps[ScalarEstimate]:
+    """[window.7], [mean.11] Counts near the bounds, and the sum of deviations."""
+    split, lattice, (lo, hi) = here.split, here.lattice, (bounded.bounds.lo, bounded.bounds.hi)
+    rough, radii = bounded.rough, bounded.radii
+    reach = max(hi - rough, rough - lo, 1)
+    bins, clipped = yield from read_both(
+        here.ask(ring_bins(bounded.centre, radii)), here.ask(ClippedSum(lo, hi))
+    )
+    rings = replace(NOT_COUNTED, scale=float(split.scale))
+    if expected_records(split, found.count) >= RINGS.begin:
+        rings = yield from draw_rings(split, bins, bounded.centre, radii, found.count)
+    deviation = clipped.total - rough * clipped.count
+    final = split.spend(add_to_one(deviation, split.rest(), sensitivity=reach))
+    (noisy,) = yield from draw(
+        "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
+    )
+    model = FoundMeanErrorModel(
+        lattice,
+        lo,
+        hi,
+        rough,
+        noisy,
+        bounded.counted,
+        NoisyTerm(final.noise[0], 1.0),
+        bounded.bounds.outside,
+        centre=bounded.centre,
+        rings=rings,
+    )
+    return ScalarEstimate(model.value, model, model.status_of(found.status), lattice)
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class FoundMeanErrorModel(MeanErrorModel):
+    """A mean about a rough mean, whose interval allows for what is clipped by counts near bounds.
+
+    The bounds are radii about the ``centre``. Beyond that of a side a number of its radii, in
+    ``rings``, may be missing from the sum.
+    """
+
+    centre: int = 0
+    rings: Rings = NOT_COUNTED
+
+    def tail_index(self, level: float) -> float:
+        """The index that the allowances are calibrated for."""
+        return tail_index.USUAL
+
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold too little: whether records are seen says the status."""
+        return False
+
+    def _missing(self, side: int, tail: float) -> float:
+        """What clipping may take off the sum on a side."""
+        radius = (self.centre - self.lo, self.hi - self.centre)[side]
+        return self.rings.excess(side, tail) * radius
+
+    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
+        return self.noise.bound(2 * alpha) + self._missing(side, tail)
+
+    def _clipped(self, side: int, tail: float, unit: float) -> DiscretePart:
+        return DiscretePart.of(self._missing(side, tail) * unit)
+
+    def status_of(self, otherwise: Status) -> Status:
+        """Whether it can be used; ``otherwise`` is whether the window was confirmed."""
+        if any(self.ended):
+            return AT_END
+        if not otherwise.ok:
+            return otherwise
+        if float(self.counted.value) * self.rings.scale < FOUND_MEAN.many:
+            return UNCHECKED
+        if self.rings.group:
+            return BEYOND.filled(records=self.rings.group)
+        typical = self.least_index(0.5) if self.outside.seen else None
+        heavy = typical is not None and typical < tail_index.surely_enough(self.order)
+        return HEAVY if heavy else OK
+
+    def tail_in_words(self, tail: float) -> str:
+        return tail_index.tail_in_words(tail, self.rings.words)
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class WindowMeanErrorModel(BoundedErrorModel):
+    """A mean of values clipped to a window, whose interval allows for some beyond it."""
+
+    rings: Rings = NOT_COUNTED
+
+    def _missing(self, tail: float) -> float:
+        radius = self.lattice.width / 2
+        return self.rings.excess(0, tail) * radius / max(self.count, 1.0) * self.lattice.step
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        lower, upper = BoundedErrorModel.interval(self, level, None)
+        more = 0.0 if tail is None else self._missing(tail)
+        return Interval(lower - more, upper + more)
+
+    def error_law(self, alpha: float, tail: float | None, *, population: bool) -> ErrorLaw | None:
+        law = BoundedErrorModel.error_law(self, alpha, tail, population=population)
+        if law is None or tail is None:
+            return law
+        more = Reach((), self._missing(tail))
+        return law._replace(
+            below=law.below.plus(more), above=law.above.plus(more), ends=(-math.inf, math.inf)
+        )
+
+    @property
+    def condition(self) -> str:
+        return "allows for rare values far beyond the rest, unchecked"
+
+    def assumption(self, tail: float | None) -> str:
+        if tail is None:
+            return "interval(tail=None) covers all noise, and is for values clipped to the window."
+        return tail_index.tail_in_words(tail, self.rings.words)

@@ -1,0 +1,127 @@
+"""What clipping takes off a sum or a mean, from counts of the records just inside of the bounds.
+
+Few records lie beyond a bound, so that a noisy count of them says next to nothing. Those within it
+are many, and say whether the bulk reaches the bound, or ends well within it and is followed by some
+that are further out. An allowance is a number of radii over ε, for each side by itself. It is
+calibrated on public columns, and assumes no law of their tails: docs/research/proofs/window.md
+says on which, and what the others showed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+
+from modicum.mechanisms.additive import add_noise
+from modicum.privacy.split import BudgetSplit
+from modicum.runtime.steps import Steps, draw
+from modicum.statistics.tails.tail_index import USUAL
+from modicum.stored.codec import storable
+from modicum.summaries.sums import BinCounts, BinSummary
+
+SHARES = (1, 2, 4)  # of the radius are the ends of what is counted
+
+
+@dataclass(frozen=True, slots=True)
+class RingTuning:
+    """Counts are in records, and allowances in radii, per unit of noise."""
+
+    begin: float = 500.0
+    """Records per unit of noise from which on they are drawn."""
+    strength: float = 0.07
+    """Of the vector of counts."""
+    unseen: float = 30.0
+    """Allowance without counts: of records too few for them."""
+    empty: tuple[float, float] = (40.0, 4.0)
+    """With fewer records between a quarter of the bound and the bound: the allowance."""
+    thin: tuple[float, float, float] = (500.0, 0.2, 24.0)
+    """With fewer than so many, and than that part of all: a thin tail reaches the bound."""
+    edge: tuple[float, float, float] = (20.0, 120.0, 12.0)
+    """With so many to so many beyond half of the bound: the bulk ends before, and some follow."""
+    bulk: float = 2.0
+    """Otherwise: the bulk reaches the bound."""
+    alarm: float = 0.005
+    """Where nothing lies beyond the bounds, half as many counts of a side say that a group does."""
+
+
+RINGS = RingTuning()
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class Rings:
+    """Noisy numbers of records near the bounds of both sides.
+
+    ``counts`` are, on the left and on the right, those between a quarter and a half of the radius
+    from the centre, between a half and the whole, and beyond; none if they were not drawn.
+    ``every`` is a number of all records. All are in units of the noise, of which one is 1 /
+    ``scale`` records. ``group`` is how many seem to be beyond, if noise does not explain them.
+    """
+
+    counts: tuple[tuple[float, float, float], ...]
+    every: float
+    scale: float
+    group: int = 0
+
+    def excess(self, side: int, tail: float) -> float:
+        """Radii that may be clipped on a side, if what is beyond has a tail of an index."""
+        return self._allowance(side) / self.scale * (USUAL - 1) / (tail - 1)
+
+    @property
+    def words(self) -> str:
+        """What was seen of the tail, for people."""
+        if not self.counts:
+            return "The records are too few to tell."
+        numbers = [f"{max(sum(side[:2]) / self.scale, 0):,.0f}" for side in self.counts]
+        return f"Some {numbers[0]} and {numbers[1]} records are near the bounds of both sides."
+
+    def _allowance(self, side: int) -> float:
+        if not self.counts:
+            return RINGS.unseen
+        middle, outer, _ = self.counts[side]
+        inside, (few, none), (most, part, thin) = middle + outer, RINGS.empty, RINGS.thin
+        if inside < few:
+            return none
+        if inside < most and inside < part * self.every:
+            return thin
+        least, less, edge = RINGS.edge
+        return edge if least <= outer < less else RINGS.bulk
+
+
+NOT_COUNTED = Rings((), 0.0, 1.0)
+
+
+def ring_edges(centre: int, radii: tuple[int, int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Lattice integers on both sides of a centre from which on records are further out.
+
+    They are the bound, a half and a quarter of the way to it: on the left the first integers that
+    are not further out, on the right the first that are.
+    """
+    left, right = radii
+    return (
+        tuple(centre - left // share for share in SHARES),
+        tuple(centre + right // share + 1 for share in SHARES),
+    )
+
+
+def ring_bins(centre: int, radii: tuple[int, int]) -> BinCounts:
+    """Ask for the numbers of records between all of them."""
+    return BinCounts(tuple(sorted({*ring_edges(centre, radii)[0], *ring_edges(centre, radii)[1]})))
+
+
+def draw_rings(
+    split: BudgetSplit, bins: BinSummary, centre: int, radii: tuple[int, int], number: int
+) -> Steps[Rings]:
+    """Draw the numbers of records near the bounds at these radii, disjoint: one vector."""
+    below = dict(zip(bins.edges, accumulate(bins.counts), strict=False))
+    left, right = ring_edges(centre, radii)
+    beyond = [below[edge] for edge in left], [sum(bins.counts) - below[edge] for edge in right]
+    exact = [each for a, b, c in beyond for each in (c - b, b - a, a)]
+    share = split.share(split.part_for(RINGS.strength, "noise"))
+    mechanism = split.spend(add_noise(tuple(exact), share, sensitivity=1))
+    found = yield from draw("records near the bounds", mechanism)
+    scale = float(split.scale)
+    most = mechanism.noise[0].tail_bound(RINGS.alarm)
+    group = sum(count for count in (found[2], found[5]) if count > most)
+    sides = tuple((a * scale, b * scale, c * scale) for a, b, c in (found[:3], found[3:]))
+    return Rings(sides, number * scale, scale, group)
