@@ -38,7 +38,7 @@ LIMITS = {
     "research": (2_418, 39),
     "runtime": (775, 2),
     "sources": (6_614, 66),
-    "statistics": (13_582, 554),
+    "statistics": (13_627, 554),
     "stored": (432, 0),
     "summaries": (2_774, 63),
 }

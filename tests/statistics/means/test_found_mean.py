@@ -95,7 +95,7 @@ def test_values_beyond_every_lattice_are_said_to_be() -> None:
 
 def test_allowances_are_those_of_the_page() -> None:
     """docs/research/proofs/window.md has the table."""
-    assert NOT_COUNTED.excess(0, 3) == RINGS.unseen == 30
+    assert NOT_COUNTED.excess(0, 3) == RINGS.allowances[0].unseen == 30
     every = 10_000.0
     for counts, allowed in [
         ((10, 20, 0), 4),

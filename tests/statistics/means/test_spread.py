@@ -9,7 +9,7 @@ from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import LaplaceNoise
-from modicum.statistics.means.spread import VarianceErrorModel, spread_interval
+from modicum.statistics.means.squares import VarianceErrorModel, spread_interval
 from modicum.statistics.ranges.bounds import Rough
 from modicum.statistics.tails.outside import Counted, NoisyTerm, Outside
 from tests.statistics.order.test_quantile import answers

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
@@ -29,7 +29,7 @@ from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.means.mean_error import MeanErrorModel
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.bounded_mean import BoundedErrorModel, mean_between
-from modicum.statistics.ranges.bounds import Bounds, Setting
+from modicum.statistics.ranges.bounds import Bounds, Rough, Setting
 from modicum.statistics.ranges.split import (
     Schedule,
     expected_records,
@@ -39,12 +39,12 @@ from modicum.statistics.ranges.split import (
 from modicum.statistics.ranges.window import Found, find_window
 from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.error_law import DiscretePart, ErrorLaw, Reach
-from modicum.statistics.tails.outside import BEYOND, HEAVY, UNCHECKED, Counted, NoisyTerm
+from modicum.statistics.tails.outside import BEYOND, HEAVY, UNCHECKED, Clipped, NoisyTerm
 from modicum.statistics.tails.rings import NOT_COUNTED, RINGS, Rings, draw_rings, ring_bins
 from modicum.stored.codec import storable
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records
-from modicum.summaries.sums import ClippedSum
+from modicum.summaries.sums import BinCounts, BinSummary, ClippedSum
 
 AT_END = Status(
     "clipped",
@@ -74,7 +74,7 @@ class FoundMeanTuning:
     inside: tuple[int, int] = (6, 2)
     """Octaves within the window at which radii begin, and about the origin."""
     shape: int = 20
-    """The same for the shape of the tail."""
+    """The same for the shape of the tail; 0 if it is not drawn."""
     widening: float = 0.04
     """A drawn radius is longer by e to this power."""
     centre: tuple[float, int, int] = (0.004, 5, 17)
@@ -84,17 +84,21 @@ class FoundMeanTuning:
 FOUND_MEAN = FoundMeanTuning()
 
 
-class _Bounded(NamedTuple):
+class Bounded(NamedTuple):
     """Bounds about a centre, a rough mean within them, and a number of records."""
 
     centre: int
     bounds: Bounds
-    rough: int
-    counted: Counted
+    rough: Rough
 
     @property
     def radii(self) -> tuple[int, int]:
         return self.centre - self.bounds.lo, self.bounds.hi - self.centre
+
+    @property
+    def bins(self) -> BinCounts:
+        """What is read near the bounds."""
+        return ring_bins(self.centre, self.radii)
 
 
 def mean_anywhere(column: str | None, event: Event) -> Steps[ScalarEstimate]:
@@ -106,9 +110,9 @@ def mean_anywhere(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     if others < FOUND_MEAN.few:
         return (yield from _between_the_ends(here, found))
     if others < FOUND_MEAN.many:
-        bounded = yield from _about_a_rough_mean(here, found)
+        bounded = yield from about_a_rough_mean(here, found, FOUND_MEAN)
     else:
-        bounded = yield from _about_a_median(here, found)
+        bounded = yield from about_a_median(here, found, FOUND_MEAN)
     return (yield from _deviations(here, found, bounded))
 
 
@@ -124,10 +128,10 @@ def _between_the_ends(here: Setting, found: Found) -> Steps[ScalarEstimate]:
     return ScalarEstimate(model.value, model, status, found.lattice)
 
 
-def _about_a_rough_mean(here: Setting, found: Found) -> Steps[_Bounded]:
+def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> Steps[Bounded]:
     """[window.5] A rough mean of the records clipped to the window, and one radius about it."""
     split, lattice, (lo, hi) = here.split, here.lattice, found.ends
-    most, begin = FOUND_MEAN.rough
+    most, begin = tuning.rough
     strength = most * min(1.0, begin / expected_records(split, found.others)) ** 0.25
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     deviations = clipped.total - found.centre * clipped.count
@@ -142,9 +146,9 @@ def _about_a_rough_mean(here: Setting, found: Found) -> Steps[_Bounded]:
         "rough mean in the window", mechanism, lambda drawn: lattice.words(centre_of(drawn[0]))
     )
     centre = centre_of(noisy)
-    strength, power = FOUND_MEAN.radius
+    strength, power = tuning.radius
     schedule = _schedule(here, found, strength, power)
-    inside = FOUND_MEAN.inside[abs(found.window.place) < 2]
+    inside = tuning.inside[abs(found.window.place) < 2]
     grid = RadiusGrid.between(
         max(1, found.radius >> inside), bounds.reach_from(lattice, centre), schedule.per_octave
     )
@@ -155,9 +159,10 @@ def _about_a_rough_mean(here: Setting, found: Found) -> Steps[_Bounded]:
     (drawn,), outside = yield from bounds.draw_radii(
         here, (beyond,), grid, schedule.tilt, schedule, "radius"
     )
-    radius = max(math.ceil(grid.radii[drawn] * math.exp(FOUND_MEAN.widening)), 1)
+    radius = max(math.ceil(grid.radii[drawn] * math.exp(tuning.widening)), 1)
     around = Bounds.about(centre, replace(outside, radii=(radius, radius)), 0, lattice)
-    return _Bounded(centre, around, centre, found.counted)
+    noise = NoisyTerm(mechanism.noise[0], 1 / float(found.counted.value))
+    return Bounded(centre, around, Rough(centre, found.counted, noise))
 
 
 def _schedule(here: Setting, found: Found, strength: float, power: float) -> Schedule:
@@ -167,27 +172,27 @@ def _schedule(here: Setting, found: Found, strength: float, power: float) -> Sch
     return replace(plain.plain(share, Fraction(power).limit_denominator(64)), per_octave=4)
 
 
-def _about_a_median(here: Setting, found: Found) -> Steps[_Bounded]:
+def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Steps[Bounded]:
     """[window.6] A median, the shape of the tail, radii on both sides, a rough mean."""
     split, lattice, n0 = here.split, here.lattice, found.count
     schedule = mean_schedule(lattice, split, n0, "clip", shape=True)
     first = first_reduction(lattice, split, "clip", shape=True)
     summary, records = yield from read_both(here.ask(first), here.ask(Records(subsamples=2)))
-    least, bits, needed = FOUND_MEAN.centre
+    least, bits, needed = tuning.centre
     bits += abs(found.window.place).bit_length()
     strength = max(least, 4 * math.log(2) * (bits + needed) / expected_records(split, n0))
     share = split.part_for(strength, "subsample")
     centre = yield from bounds.find_centre(here, records, n0, share=share, bits=bits)
     centre = min(max(centre, found.ends[0] - found.radius), found.ends[1] + found.radius)
     seen = None
-    if schedule.shape and 2 * found.others > n0:  # many zeros would be taken for a part of a tail
+    if tuning.shape and schedule.shape and 2 * found.others > n0:  # else zeros seem to be a tail
         schedule, seen = yield from bounds.look_at_tail(
-            here, records, schedule, centre, n0, max(1, found.radius >> FOUND_MEAN.shape)
+            here, records, schedule, centre, n0, max(1, found.radius >> tuning.shape)
         )
     if not schedule.turn:
-        plain = _schedule(here, found, *FOUND_MEAN.radii)
+        plain = _schedule(here, found, *tuning.radii)
         schedule = replace(plain, rough=schedule.rough)
-    least = max(1, found.radius >> FOUND_MEAN.inside[0])
+    least = max(1, found.radius >> tuning.inside[0])
     around = yield from bounds.find_bounds(here, summary.tails, schedule, centre, least=least)
     # Of a shape that is none nothing follows, nor of one further in than bounds can be.
     seen = seen if schedule.turn and seen and seen[1] > least else None
@@ -195,20 +200,25 @@ def _about_a_median(here: Setting, found: Found) -> Steps[_Bounded]:
     if around.lo == around.hi:
         around = Bounds.about(centre, replace(around.outside, radii=(1, 1)), 0, lattice)
     rough = yield from bounds.rough_mean(here, around, schedule, found.counted)
-    return _Bounded(centre, around, rough.value, rough.counted)
+    return Bounded(centre, around, rough)
 
 
-def _deviations(here: Setting, found: Found, bounded: _Bounded) -> Steps[ScalarEstimate]:
-    """[window.7], [mean.11] Counts near the bounds, and the sum of deviations."""
+def near_the_bounds(
+    split: BudgetSplit, found: Found, bounded: Bounded, bins: BinSummary
+) -> Steps[Rings]:
+    """[window.7] Counts near the bounds, if the records are not too few for them."""
+    if expected_records(split, found.count) < RINGS.begin:
+        return replace(NOT_COUNTED, scale=float(split.scale))
+    return (yield from draw_rings(split, bins, bounded.centre, bounded.radii, found.count))
+
+
+def _deviations(here: Setting, found: Found, bounded: Bounded) -> Steps[ScalarEstimate]:
+    """[mean.11] The sum of deviations."""
     split, lattice, (lo, hi) = here.split, here.lattice, (bounded.bounds.lo, bounded.bounds.hi)
-    rough, radii = bounded.rough, bounded.radii
+    rough = bounded.rough.value
     reach = max(hi - rough, rough - lo, 1)
-    bins, clipped = yield from read_both(
-        here.ask(ring_bins(bounded.centre, radii)), here.ask(ClippedSum(lo, hi))
-    )
-    rings = replace(NOT_COUNTED, scale=float(split.scale))
-    if expected_records(split, found.count) >= RINGS.begin:
-        rings = yield from draw_rings(split, bins, bounded.centre, radii, found.count)
+    bins, clipped = yield from read_both(here.ask(bounded.bins), here.ask(ClippedSum(lo, hi)))
+    rings = yield from near_the_bounds(split, found, bounded, bins)
     deviation = clipped.total - rough * clipped.count
     final = split.spend(add_to_one(deviation, split.rest(), sensitivity=reach))
     (noisy,) = yield from draw(
@@ -220,7 +230,7 @@ def _deviations(here: Setting, found: Found, bounded: _Bounded) -> Steps[ScalarE
         hi,
         rough,
         noisy,
-        bounded.counted,
+        bounded.rough.counted,
         NoisyTerm(final.noise[0], 1.0),
         bounded.bounds.outside,
         centre=bounded.centre,
@@ -229,17 +239,14 @@ def _deviations(here: Setting, found: Found, bounded: _Bounded) -> Steps[ScalarE
     return ScalarEstimate(model.value, model, model.status_of(found.status), lattice)
 
 
-@storable
-@dataclass(frozen=True, slots=True)
-class FoundMeanErrorModel(MeanErrorModel):
-    """A mean about a rough mean, whose interval allows for what is clipped by counts near bounds.
+class Near(Clipped):
+    """What is said of clipped values of which counts near the bounds were drawn."""
 
-    The bounds are radii about the ``centre``. Beyond that of a side a number of its radii, in
-    ``rings``, may be missing from the sum.
-    """
+    __slots__ = ()
 
-    centre: int = 0
-    rings: Rings = NOT_COUNTED
+    if TYPE_CHECKING:
+        centre: int
+        rings: Rings
 
     def tail_index(self, level: float) -> float:
         """The index that the allowances are calibrated for."""
@@ -249,16 +256,10 @@ class FoundMeanErrorModel(MeanErrorModel):
         """Whether the bounds may hold too little: whether records are seen says the status."""
         return False
 
-    def _missing(self, side: int, tail: float) -> float:
-        """What clipping may take off the sum on a side."""
+    def missing(self, side: int, tail: float) -> float:
+        """What clipping may take off the sum of a power on a side."""
         radius = (self.centre - self.lo, self.hi - self.centre)[side]
-        return self.rings.excess(side, tail) * radius
-
-    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
-        return self.noise.bound(2 * alpha) + self._missing(side, tail)
-
-    def _clipped(self, side: int, tail: float, unit: float) -> DiscretePart:
-        return DiscretePart.of(self._missing(side, tail) * unit)
+        return self.rings.excess(side, tail, self.order) * float(radius) ** self.order
 
     def status_of(self, otherwise: Status) -> Status:
         """Whether it can be used; ``otherwise`` is whether the window was confirmed."""
@@ -270,12 +271,31 @@ class FoundMeanErrorModel(MeanErrorModel):
             return UNCHECKED
         if self.rings.group:
             return BEYOND.filled(records=self.rings.group)
-        typical = self.least_index(0.5) if self.outside.seen else None
+        typical = self.least_index(0.5)
         heavy = typical is not None and typical < tail_index.surely_enough(self.order)
         return HEAVY if heavy else OK
 
     def tail_in_words(self, tail: float) -> str:
         return tail_index.tail_in_words(tail, self.rings.words)
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class FoundMeanErrorModel(Near, MeanErrorModel):
+    """A mean about a rough mean, whose interval allows for what is clipped by counts near bounds.
+
+    The bounds are radii about the ``centre``. Beyond that of a side a number of its radii, in
+    ``rings``, may be missing from the sum.
+    """
+
+    centre: int = 0
+    rings: Rings = NOT_COUNTED
+
+    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
+        return self.noise.bound(2 * alpha) + self.missing(side, tail)
+
+    def _clipped(self, side: int, tail: float, unit: float) -> DiscretePart:
+        return DiscretePart.of(self.missing(side, tail) * unit)
 
 
 @storable

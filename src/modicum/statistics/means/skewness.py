@@ -25,7 +25,8 @@ from modicum.releases.status import OK, Status
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec, texts
-from modicum.statistics.means.spread import PowersErrorModel, find_spread
+from modicum.statistics.means.spread import find_spread
+from modicum.statistics.means.squares import PowersErrorModel
 from modicum.statistics.options import NoOption
 from modicum.statistics.ranges.bounds import Setting, count_away
 from modicum.statistics.tails import outside

@@ -9,8 +9,10 @@ says on which, and what the others showed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from modicum.mechanisms.additive import add_noise
 from modicum.privacy.split import BudgetSplit
@@ -22,24 +24,38 @@ from modicum.summaries.sums import BinCounts, BinSummary
 SHARES = (1, 2, 4)  # of the radius are the ends of what is counted
 
 
+class Allowances(NamedTuple):
+    """Powers of the radius that may be missing from a sum of powers, per unit of noise.
+
+    ``unseen``: without counts, of records too few for them; otherwise by what is near the bound.
+    """
+
+    unseen: float
+    empty: float
+    thin: float
+    edge: float
+    bulk: float
+
+
 @dataclass(frozen=True, slots=True)
 class RingTuning:
-    """Counts are in records, and allowances in radii, per unit of noise."""
+    """Counts are in records per unit of noise."""
 
     begin: float = 500.0
     """Records per unit of noise from which on they are drawn."""
     strength: float = 0.07
     """Of the vector of counts."""
-    unseen: float = 30.0
-    """Allowance without counts: of records too few for them."""
-    empty: tuple[float, float] = (40.0, 4.0)
-    """With fewer records between a quarter of the bound and the bound: the allowance."""
-    thin: tuple[float, float, float] = (500.0, 0.2, 24.0)
-    """With fewer than so many, and than that part of all: a thin tail reaches the bound."""
-    edge: tuple[float, float, float] = (20.0, 120.0, 12.0)
-    """With so many to so many beyond half of the bound: the bulk ends before, and some follow."""
-    bulk: float = 2.0
-    """Otherwise: the bulk reaches the bound."""
+    empty: float = 40.0
+    """With fewer records between a quarter of the bound and the bound nothing is near it."""
+    thin: tuple[float, float] = (500.0, 0.2)
+    """With fewer than so many, and than that part of all, a thin tail reaches the bound."""
+    edge: tuple[float, float] = (20.0, 120.0)
+    """With so many to so many beyond half of the bound the bulk ends before, and some follow."""
+    allowances: tuple[Allowances, Allowances] = (
+        Allowances(30.0, 4.0, 24.0, 12.0, 2.0),
+        Allowances(30.0, 4.0, 24.0, 12.0, 2.0),
+    )
+    """Of a sum, and of a sum of squares."""
     alarm: float = 0.005
     """Where nothing lies beyond the bounds, half as many counts of a side say that a group does."""
 
@@ -63,9 +79,12 @@ class Rings:
     scale: float
     group: int = 0
 
-    def excess(self, side: int, tail: float) -> float:
-        """Radii that may be clipped on a side, if what is beyond has a tail of an index."""
-        return self._allowance(side) / self.scale * (USUAL - 1) / (tail - 1)
+    def excess(self, side: int, tail: float, order: int = 1) -> float:
+        """Powers of the radius that may be clipped on a side, if beyond it a tail has an index."""
+        if tail <= order:
+            return math.inf
+        allowed = self._allowed(side, RINGS.allowances[order - 1])
+        return allowed / self.scale * (USUAL - order) / (tail - order)
 
     @property
     def words(self) -> str:
@@ -75,17 +94,16 @@ class Rings:
         numbers = [f"{max(sum(side[:2]) / self.scale, 0):,.0f}" for side in self.counts]
         return f"Some {numbers[0]} and {numbers[1]} records are near the bounds of both sides."
 
-    def _allowance(self, side: int) -> float:
+    def _allowed(self, side: int, by: Allowances) -> float:
         if not self.counts:
-            return RINGS.unseen
+            return by.unseen
         middle, outer, _ = self.counts[side]
-        inside, (few, none), (most, part, thin) = middle + outer, RINGS.empty, RINGS.thin
-        if inside < few:
-            return none
+        inside, (most, part), (least, less) = middle + outer, RINGS.thin, RINGS.edge
+        if inside < RINGS.empty:
+            return by.empty
         if inside < most and inside < part * self.every:
-            return thin
-        least, less, edge = RINGS.edge
-        return edge if least <= outer < less else RINGS.bulk
+            return by.thin
+        return by.edge if least <= outer < less else by.bulk
 
 
 NOT_COUNTED = Rings((), 0.0, 1.0)
