@@ -33,7 +33,7 @@ def structure(output: str) -> list[str]:
     """Lines with every number replaced; a note depends on the noise."""
     note = ("  note ", " " * 17)  # and its further lines
     lines = [line for line in output.splitlines() if not line.startswith(note)]
-    return [re.sub(r"\d+(?:,\d{3})*(\.\d+)?(e[+-]?\d+)?", "#", line) for line in lines]
+    return [re.sub(r"-?\d+(?:,\d{3})*(\.\d+)?(e[+-]?\d+)?", "#", line) for line in lines]
 
 
 def test_the_first_example_is_a_file() -> None:

@@ -123,7 +123,7 @@ def test_a_mean_of_planes_means(epsilon, share) -> None:
     assert covered(found, truth) >= share * RUNS
     longer = [each.interval(tail=1.5) for each in found]
     assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.9 * RUNS
-    light = "the data look like index 3.0 or more"
+    light = "it seems to be 12 % or less"
     assert sum(light not in each.explain() for each in found) >= 0.6 * RUNS
 
 

@@ -7,7 +7,7 @@ MEANINGS = (
     "the statistic, the column and the answer",
     "holds the truth in 95 of 100 releases, if rare values are no further out",
     "what was spent, and who is protected against which change",
-    "the algorithm, and the range, given or found privately",
+    "between which ends values count, found privately or given",
     "all that was spent so far, and of which budget",
 )
 

@@ -286,7 +286,9 @@ def test_a_person_has_one_combined_record_in_each_of_a_few_groups() -> None:
             assert sum(counts) == pytest.approx(4000, abs=30)
         for key in "ab":
             assert both["wage"][key].value == pytest.approx(means[key].mean(), rel=0.05)
-    assert "with the mean of their rows in each of at most 2 groups, all" in str(both["n"])
+    assert "with the mean of their rows in each of at most 2 groups, all" in " ".join(
+        str(both["n"]).split()
+    )
 
 
 def test_keys_of_persons_with_combined_rows_are_drawn() -> None:

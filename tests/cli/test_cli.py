@@ -104,7 +104,8 @@ def test_costs(
     cost: list[str], shown: str, people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = 3 if "--unit-column" in cost else 0
-    assert shown in answer(capsys, "mean", people, "income", RANGE, *cost, status=status)
+    said = answer(capsys, "mean", people, "income", RANGE, *cost, status=status)
+    assert shown in " ".join(said.split())
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_the_interval_follows_level_and_tail(
     assert "clipped" in record["interval_assumption"]
     out = answer(capsys, *words, "--level", "0.8", "--tail", "2")
     assert "80 % interval" in out
-    assert "index 2" in out
+    assert "at most 25 % lie twice as far out" in out
 
 
 def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -474,7 +475,7 @@ def test_keys_may_be_drawn(firms: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "keys     drawn, for (ε, δ) = (0.5, 0.000001)" in out
     persons = ["--unit-column", "who", "--combine", "mean", "--max-groups", "2"]
     out = answer(capsys, "count", firms, "--epsilon", "1", *drawn, *persons)
-    assert "in each of at most 2 groups" in out
+    assert "in each of at most 2 groups" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

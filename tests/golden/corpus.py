@@ -117,9 +117,9 @@ def cases() -> Iterator[Case]:
                     yield Case(row, 0, cost, "skewed", found=True)
 
 
-def observed(case: Case, data: NDArray[np.float64]) -> dict[str, Any]:
+def observed(case: Case, release: mo.Release | mo.ArrayRelease) -> dict[str, Any]:
     """Return what is compared: every draw, its cost, and the answer."""
-    found = json.loads(case.released(data).to_json())
+    found = json.loads(release.to_json())
     answer = {key: found[key] for key in (*FLOATS, "code", "usable") if key in found}
     return {
         "case": case.name,

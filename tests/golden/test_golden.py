@@ -23,12 +23,20 @@ def test_every_row_of_the_registry_is_in_the_corpus() -> None:
 def test_a_release_is_what_it_was(statistic, table) -> None:
     for case in CASES:
         if (case.row.statistic, case.table) == (statistic, table):
-            found, known = observed(case, DATA[table]), dict(KNOWN[case.name])
+            release = case.released(DATA[table])
+            _in_plain_lines(str(release), case.name)
+            found, known = observed(case, release), dict(KNOWN[case.name])
             assert found["draws"] == known["draws"], case.name
             for key in FLOATS:
                 if key in known:
                     _same(found.pop(key), known.pop(key), case.name)
             assert found == known, case.name
+
+
+def _in_plain_lines(summary: str, name: str) -> None:
+    """A summary fits on a screen, and needs no word of theory."""
+    assert max(map(len, summary.splitlines())) <= 79, name
+    assert "index" not in summary, name
 
 
 def _same(found: object, known: object, name: str) -> None:

@@ -20,7 +20,7 @@ def test_a_plan_predicts_the_error_of_releases() -> None:
         np.linalg.norm(modicum.mean_vector(x, **WIDE).values - x.mean(axis=0)) for _ in range(6)
     ]
     assert 0.4 < found.error / np.mean(errors) < 2.5
-    assert "3 normal columns with sd 1 to 100" in str(found)
+    assert "3 normal columns with sd 1 to 100" in " ".join(str(found).split())
     assert json.loads(found.to_json())["sd"] == [1.0, 10.0, 100.0]
     assert 5 < found.passes < 40
 

@@ -239,7 +239,7 @@ def test_a_condition_stands_for_a_range_that_is_given() -> None:
     assert all(each.usable and each.within == (0, 120) for each in found)
     widths = [np.median([each.interval().half_width for each in some]) for some in (found, given)]
     assert widths[0] < 1.2 * widths[1]
-    assert "values within [0, 120], from the condition" in str(found[0])
+    assert "  range          0 to 120, from the condition" in str(found[0])
     assert (found[0].stated, given[0].stated) == ("the condition", "")
 
 
@@ -300,7 +300,7 @@ def test_the_record_tells_and_reads_back() -> None:
     found = asked().where("age >= 0 and age < 120").mean("age", epsilon=1)
     assert mo.Release.from_json(found.to_json()) == found
     assert found.facts()["within_from"] == "the condition"
-    assert "from the condition: [0, 120]" in found._repr_html_()
+    assert "0 to 120, from the condition" in found._repr_html_()
 
 
 def test_a_key_is_of_what_was_asked(tmp_path) -> None:

@@ -11,7 +11,7 @@ from modicum import errors
 from modicum.plan.record import PlanRecord
 from modicum.plan.shapes import three_digits
 from modicum.releases.publishing.html import card, facts, table
-from modicum.releases.publishing.text import aligned
+from modicum.releases.publishing.text import aligned, line
 
 P = TypeVar("P", bound=PlanRecord)
 _NAMES = {"epsilon": "ε", "rho": "ρ", "n": "rows"}
@@ -128,7 +128,7 @@ class PlanCurve(Sequence[P], Generic[P]):
         return [*dict.fromkeys(plan.status for plan in self.plans if plan.status != "ok")]
 
     def __str__(self) -> str:
-        notes = [f"  note  {words}" for words in self._notes()]
+        notes = [line("note", words, 5) for words in self._notes()]
         return "\n".join([self._heading, *aligned(self._cells()), *notes])
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from modicum.plan.shapes import Shape, TableShape, three_digits
 from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
+from modicum.releases.publishing.text import USUAL, line, wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,8 @@ class PlanRecord:
             yield "bins", self.bins, f"{self.bins} bins"
 
     def __str__(self) -> str:
-        lines = (f"  {name:14}  {words}" for name, words in said(self))
-        return "\n".join([self.heading, *lines])
+        lines = (line(name, words, 15) for name, words in said(self))
+        return "\n".join([wrapped("", self.heading, "    "), *lines])
 
     @property
     def heading(self) -> str:
@@ -134,6 +135,7 @@ def said(plan: PlanRecord) -> Iterator[tuple[str, str]]:
     yield "cost", f"{plan.budget} for {plan.unit} ({NEIGHBOURS})"
     yield "spent on", solve.spent_on(plan.events, plan.budget)
     yield "passes", str(plan.passes)
-    yield "method", plan.method
+    if plan.method != USUAL:
+        yield "method", plan.method
     if plan.status != "ok":
         yield "note", plan.status

@@ -370,7 +370,7 @@ class ArrayRelease(release.Record):
         if len(self.numbers) > _SHOWN:
             lines.append(f"  and {len(self.numbers) - _SHOWN} more: frame() has all")
         if self.error_model.condition:
-            lines.append(f"  intervals      {self.error_model.condition}")
+            lines.append(text.line("intervals", self.error_model.condition))
         return "\n".join([*lines, *self._terms()])
 
     def said(self, level: float = 0.95, tail: Tail = "auto") -> dict[str, object]:

@@ -152,7 +152,7 @@ class Difference:
         return self.first, self.second
 
     def __str__(self) -> str:
-        said = (text.note_text(f"  {name:15}", words) for name, words in self._said())
+        said = (text.line(name, words) for name, words in self._said())
         return "\n".join([self._heading, *said])
 
     @property

@@ -182,7 +182,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
             f"{self.statistic} of {of} by {self._by}: {number_of(len(self), 'group')}"
             + (f", {lost if self.usable else 'all'} without a usable answer" if lost else "")
         ]
-        lines += [text.note_text("  left out ", each) for each in self._left_out()]
+        lines += [text.line("left out", each, 8) for each in self._left_out()]
         for key, *numbers, ends in rows:
             cells = [f"{cell:>{size}}" for cell, size in zip(numbers, wide[1:], strict=True)]
             lines.append("  ".join([f"  {key:{wide[0]}}", *cells, ends]))
@@ -194,17 +194,14 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
 
     def _terms(self) -> list[str]:
         keys = "given" if self.selection is None else f"drawn, for {self.selection.event}"
-        lines = [
-            f"  cost     {self.event} for {self.unit}, all groups together ({NEIGHBOURS}; "
-            f"swap: {self.event.swapped()})",
-            f"  keys     {keys}",
-            *(f"  groups   {text.found_groups_words(each)}" for each in self._groups_found()),
-            *self._pooled_words(),
-            *(text.view_line(each, 9) for each in self._views()),
-            f"  account  {self.account}",
-        ]
+        together = f"all groups together ({NEIGHBOURS}; swap: {self.event.swapped()})"
+        said = [("cost", f"{self.event} for {self.unit}, {together}"), ("keys", keys)]
+        said += [("groups", text.found_groups_words(each)) for each in self._groups_found()]
+        said += [("pooled", each) for each in self._pooled_words()]
+        said += [each.partition(" ")[::2] for each in self._views()]
+        said.append(("account", self.account))
         steps = {release.step_words for release in self.releases.values()} - {""}
-        lines += [f"  step     {words}" for words in sorted(steps)]
+        said += [("step", words) for words in sorted(steps)]
         notes: dict[str, list[str]] = {}
         for key, release in self.releases.items():
             if release.status not in {"ok", release.left_out}:
@@ -212,7 +209,8 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         for status, keys_of in list(notes.items())[:_NOTES]:
             more = f" and {len(keys_of) - _NAMED} more" if len(keys_of) > _NAMED else ""
             words = f"{', '.join(keys_of[:_NAMED])}{more}: {status}"
-            lines.append(text.note_text("  note     ", words))
+            said.append(("note", words))
+        lines = [text.line(*each, 8) for each in said]
         if len(notes) > _NOTES:
             lines.append(f"  and {len(notes) - _NOTES} other notes, each in its release's status")
         if not all(release.private for release in self.releases.values()):
@@ -230,7 +228,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
                 "shrunk towards that of all groups, and those before it are the column unshrunk of "
                 "frame()"
             }
-        return [text.note_text("  pooled   ", each) for each in sorted(words)]
+        return sorted(words)
 
     def _left_out(self) -> list[str]:
         """What of a person is in no answer, in words that hold for all groups."""

@@ -284,6 +284,8 @@ class Record(publishable.Publishable):
         """
         tails = (confidence.chosen_index(self.error_model, 0.95), None)
         assumed = dict.fromkeys(self.error_model.assumption(tail) for tail in tails)
+        if self.error_model.condition and hasattr(self.error_model, "tail_index"):
+            assumed[text.INDEX.format(tails[0])] = None
         together = "; their costs are a ρ that implies the cost" * bool(self.event.failing)
         return Explanation.of_draws(self, self.transcript, together, assumed)
 
@@ -292,36 +294,34 @@ class Record(publishable.Publishable):
 
     def _head(self, answer: str) -> list[str]:
         """First lines of the summary: the answer, or that it cannot be used, and no number."""
-        left_out = [text.note_text("  left out       ", self.left_out)] if self.left_out else []
+        left_out = [text.line("left out", self.left_out)] if self.left_out else []
         if self.usable:
             return [f"{self._title}: {answer}", *left_out]
         return [f"{self._title}: no usable answer ({self.code})", *left_out]
 
     def _terms(self) -> list[str]:
         """Lines of the summary besides the answer."""
-        where = ", values within [{:g}, {:g}]".format(*self.within) if self.within else ""
-        where += f", from {self.stated}" if self.stated else ""
+        swap = f"{self.neighbours}; swap: {self.event.swapped()}"
+        said = [("cost", f"{self.event} for {self.unit} ({swap})")]
+        if self.method != text.USUAL:
+            said.append(("method", self.method))
+        if self.within:
+            said.append(("range", text.range_words(self.within, self.stated)))
         if self.range_found and self.usable:
-            where = f", bounds found privately (search ended at ±{self.range_found[1]:.3g})"
-        lines = [
-            f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
-            f"swap: {self.event.swapped()})",
-            f"  method         {self.method}{where}",
-            f"  account        {self.account}",
-        ]
-        lines[2:2] = [text.view_line(each, 15) for each in self.view]
-        if self.groups_found is not None:
-            lines.insert(2, f"  groups         {text.found_groups_words(self.groups_found)}")
-        if self.limit is not None:
-            rows = "one row" if self.limit == 1 else f"at most {self.limit:,} rows"
-            lines.insert(2, f"  rows           {rows} of each person, at random: found")
+            clip = getattr(self.error_model, "clip", ()) if not self.unit.whole else ()  # of totals
+            said.append(("bounds", text.bounds_words(self.range_found[1], clip)))
         if self.step_words:
-            lines.insert(2, f"  step           {self.step_words}")
+            said.append(("step", self.step_words))
+        if self.limit is not None:
+            said.append(("rows", text.found_rows_words(self.limit)))
+        if self.groups_found is not None:
+            said.append(("groups", text.found_groups_words(self.groups_found)))
+        said += [*(each.partition(" ")[::2] for each in self.view), ("account", self.account)]
         if self.status not in {"ok", self.left_out}:
-            lines.append(text.note_text("  note           ", self.status))
+            said.append(("note", self.status))
         if not self.private:
-            lines.append("  WARNING        test entropy, not private")
-        return lines
+            said.append(("WARNING", "test entropy, not private"))
+        return [text.line(*each) for each in said]
 
     def _circumstances(self) -> dict[str, object]:
         """At what cost, for whom and how it was released, as JSON types."""
@@ -627,10 +627,10 @@ class Release(Record):
         shrunk = "" if unshrunk is None else f"  (shrunk from {unshrunk:,.6g})"
         lines = self._head(f"{self.value:,.6g}{shrunk}")
         if self.usable:
-            lines.append(f"  {ends:14} {text.interval(lower, upper)}{condition}")
+            lines.append(text.line(ends, f"{text.interval(lower, upper)}{condition}"))
         if self.usable and self.population:
-            ends = text.interval(*self.confidence_interval(level, tail))
-            lines.append(f"  population     {ends}  ({100 * level:g} %, of a random sample)")
+            drawn = text.interval(*self.confidence_interval(level, tail))
+            lines.append(text.line("population", f"{drawn}  ({text.SAMPLE.format(100 * level)})"))
         return "\n".join([*lines, *self._terms()])
 
     def __str__(self) -> str:

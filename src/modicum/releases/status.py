@@ -94,12 +94,12 @@ class Status:
 OK = Status("ok", "ok")
 
 _SHORTER = (
-    "unit_of({once}, combine='mean') counts each person once, and max_rows= leaves rows out, for a "
-    "shorter one"
+    "for a shorter one, unit_of({once}, combine='mean') counts each person once, and max_rows=20 "
+    "leaves out their further rows"
 )
 _TAILS: Mapping[str, str] = {
-    "heavy_tail": "some {person} seem to add up to far more than the others: the interval allows "
-    "for persons with still more, and not for extreme ones; " + _SHORTER,
+    "heavy_tail": "some {person} seem to add up to far more than the others: the interval is wide "
+    "because it allows for persons with still more, and not for extreme ones; " + _SHORTER,
     "unseen": "at this budget the data cannot show whether a few {person} add up to far more than "
     "the others: the interval allows for some, and not for extreme ones; a larger budget shortens "
     "it; " + _SHORTER,

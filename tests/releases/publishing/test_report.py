@@ -16,7 +16,7 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise
 from modicum.releases.publishable import Publishable
-from modicum.releases.publishing import page, picture
+from modicum.releases.publishing import page, picture, report
 from modicum.releases.publishing.rounding import written
 from modicum.releases.publishing.table import shown
 
@@ -368,3 +368,41 @@ def test_the_noise_of_a_release_is_that_of_its_draw() -> None:
         assert lower <= wide[1] < narrow[1] < each.value < narrow[2] < wide[2] <= upper
         assert wide[2] - wide[1] > 0.5 * (upper - lower)
     assert mo.median(RNG.random(5000), epsilon=1).noise_ends([0.5]) == []
+
+
+def test_what_intervals_assume_stands_once_for_all_groups(tmp_path) -> None:
+    """Three wards with tails of their own: one paragraph, numbers from the least to the largest."""
+    wards = pd.DataFrame(
+        {
+            "cost": RNG.pareto(1.9, 3 * N) * 1000,
+            "ward": np.repeat(["A", "B", "C"], [N // 4, N, 7 * N // 4]),
+        }
+    )
+    curator = mo.Curator(wards, budget=mo.pure(9), entropy=SeededEntropy("wards"))
+    groups = curator.group_by("ward", keys=["A", "B", "C"])
+    found = groups.mean("cost", within=(0, 1e6), epsilon=1)
+    assert len({each.error_model.tail_index(0.95) for each in found.values()}) > 1
+    words = "\n".join(parsed(found.report(tmp_path / "w.html").read_text("utf-8")).text)
+    words = words.partition("How to check it")[0]
+    assert words.count("Values beyond the clipping bounds are cut before noise is added") == 1
+    assert re.search(r"at most \d+ to \d+ % lie twice as far out", words)
+    assert "index" not in words
+
+
+def test_sentences_that_hold_for_some_groups_say_so() -> None:
+    texts = ["So far 3. Seen: 12.", "So far 3e4. Nothing seen.", "So far 1,200."]
+    terms = {"interval_assumption": texts}
+    words = parsed("".join(report._assumptions(terms))).text
+    assert [each for each in words if each.strip()] == [
+        "So far 3 to 3e4.",
+        "Of some of these numbers: Seen: 12.",
+        "Of some of these numbers: Nothing seen.",
+    ]
+
+
+def test_every_summary_fits_on_a_screen(pages) -> None:
+    """Tables are as wide as their labels."""
+    plan = mo.plan.mean(n=900, sd=5, epsilon="0.1", unit=mo.unit_of("p", max_rows=9))
+    short = (release for release, _ in pages.values() if LONG not in str(release))
+    for each in (*short, plan, plan.curve(n=[100, 1000])):
+        assert max(map(len, str(each).splitlines())) <= 79, each

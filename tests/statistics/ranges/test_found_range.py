@@ -16,6 +16,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.octaves import OCTAVES
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
+from modicum.releases.publishing import text
 from modicum.statistics.ranges import found_range
 from modicum.summaries.sizes import OctaveCounts
 
@@ -359,7 +360,8 @@ def test_a_release_tells_the_range_that_was_found() -> None:
     assert found.within is None
     low, high = found.range_found
     assert -low == high == 2.0 ** round(math.log2(high))
-    assert f"bounds found privately (search ended at ±{high:.3g})" in str(found)
+    ends = " to ".join(map(text.amount, found.error_model.clip))
+    assert f"  bounds         {ends}, found privately: others count as these" in str(found)
     assert f'"range_found": [{low}, {high}]' in found.to_json()
     assert [entry.label for entry in found.transcript[:4]] == list(USUAL)
     given = released("sum", LOGNORMAL, epsilon=1, within=(-1e9, 1e9))
@@ -382,7 +384,7 @@ def test_a_plan_predicts_the_error() -> None:
     x = 1e-5 * RNG.normal(size=(40, N))
     errors = [abs(released("sum", row, i, epsilon=1).value - row.sum()) for i, row in enumerate(x)]
     assert plan.error == pytest.approx(np.mean(errors), rel=0.4)
-    assert "the range to be found" in str(plan)
+    assert "the range to be found" in " ".join(str(plan).split())
     assert '"within": null' in plan.to_json()
 
 
@@ -459,7 +461,7 @@ def test_powers_of_two_scale_answers_released(name: str) -> None:
 @pytest.mark.one_in(3)
 def test_rows_of_any_size_are_answered(x: np.ndarray, name: str, cost: dict[str, Any]) -> None:
     found = released(name, x, **cost)
-    assert ("bounds found" in str(found)) == found.usable
+    assert ("found privately" in str(found)) == found.usable
     assert found.to_json()
     if len(np.unique(x)) < 3:
         assert not found.usable

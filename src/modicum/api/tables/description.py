@@ -28,7 +28,7 @@ from modicum.releases.publishing.answers import AnswerRows, sealed
 from modicum.releases.publishing.explanation import Explanation
 from modicum.releases.publishing.html import card, facts, table
 from modicum.releases.publishing.native import native_table
-from modicum.releases.publishing.text import note_text, view_line
+from modicum.releases.publishing.text import line
 from modicum.releases.release import Release
 from modicum.releases.status import USABLE
 from modicum.runtime.query import Query
@@ -594,16 +594,16 @@ class Description(Publishable):
 
     def __str__(self) -> str:
         lines = [self._title]
-        lines += [note_text("  left out ", each) for each in self._left_out()]
+        lines += [line("left out", each, 8) for each in self._left_out()]
         cells = self._cells()
         wide = [max(len(row[place]) for row in cells) for place in range(len(cells[0]))]
         for name, *numbers in cells if self.columns else []:
             padded = [f"{cell:>{width}}" for cell, width in zip(numbers, wide[1:], strict=True)]
             lines.append(f"  {name:{wide[0]}}  {'  '.join(padded)}")
         lines += [f"  {column}: {words}" for column, words in self._label_lines()]
-        lines += [view_line(each, 9) for each in self.rows.view]
-        lines.append(f"  cost     {self.cost} for {self.rows.unit}, all columns together")
-        lines += [note_text("  note     ", words) for words in self._notes()]
+        lines += [line(*each.partition(" ")[::2], 8) for each in self.rows.view]
+        lines.append(line("cost", f"{self.cost} for {self.rows.unit}, all columns together", 8))
+        lines += [line("note", words, 8) for words in self._notes()]
         return "\n".join([*lines, "  frame() has the 95 % interval of every number"])
 
     def to_html(self) -> str:

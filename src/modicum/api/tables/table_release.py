@@ -432,7 +432,7 @@ class Crosstab(Record):
         return self._said("modicum.crosstab/1", answer, level, tail)
 
     def __str__(self) -> str:
-        ends = [text.note_text(f"  {name:15}", words) for name, words in self._intervals()]
+        ends = [text.line(name, words) for name, words in self._intervals()]
         numbers = [*self._body(), *ends] if self.usable else []
         return "\n".join([*self._heading(), *numbers, *self._terms()])
 

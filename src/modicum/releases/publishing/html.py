@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from modicum.releases.publishing.answers import AnswerRows, texts_once
-from modicum.releases.publishing.text import end
+from modicum.releases.publishing.text import SAMPLE, USUAL, bounds_words, end, range_words
 from modicum.releases.status import USABLE
 
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
@@ -183,8 +183,8 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     yield from (("interval", each) for each in texts_once(terms.get("interval_condition")))
     if ends := terms.get("confidence_interval"):
         level = 100 * float(str(terms["interval_level"]))
-        each = "; ".join(_range(pair) for pair in _pairs(ends))
-        yield "population", f"{each} ({level:g} %, of a random sample)"
+        each = "; ".join(interval(*pair) for pair in _pairs(ends))
+        yield "population", f"{each} ({SAMPLE.format(level)})"
     together = f", {terms['cost_covers']}" if "cost_covers" in terms else ""
     yield (
         "cost",
@@ -193,11 +193,12 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     if "keys_cost" in terms:
         yield "keys", f"drawn, for {terms['keys_cost']}"
     if terms.get("within"):
-        stated = terms.get("within_from")
-        from_what = f"from {_said(stated)}" if stated else "given"
-        yield "range", f"{from_what}: {_range(terms['within'])}"
+        within, stated = _pairs(terms["within"]), _said(terms.get("within_from"))
+        several = f"{len(within)} different ranges"
+        yield "range", range_words(within[0], stated) if len(within) == 1 else several
     if terms.get("range_found") and USABLE.intersection(texts_once(terms.get("code"))):
-        yield "range", f"found: {_range(terms['range_found'])}"
+        found = _pairs(terms["range_found"])
+        yield "bounds", bounds_words(found[0][1]) if len(found) == 1 else "found privately"
     if terms.get("limit_found"):
         yield "rows", f"at most {_said(terms['limit_found'])} of each person, at random: found"
     if terms.get("groups_found"):
@@ -205,7 +206,8 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for view in _each(terms.get("view")):
         name, _, words = str(view).partition(" ")
         yield name, words
-    yield from (("method", _said(terms["method"])) for _ in range("method" in terms))
+    if terms.get("method", USUAL) != USUAL:
+        yield "method", _said(terms["method"])
     yield "account", _said(terms.get("account", "none"))
     said = {"ok", *left_out}
     yield from (("note", each) for each in texts_once(terms.get("status")) if each not in said)
@@ -215,15 +217,7 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 def _pairs(ends: Any) -> list[Any]:
     """One pair of ends, or several."""
-    return [*ends] if isinstance(ends[0], Sequence) else [ends]
-
-
-def _range(ends: Any) -> str:
-    """Write a range, or several of different numbers."""
-    several = [each for each in ends if isinstance(each, Sequence)]
-    if len(several) > 1:
-        return f"{len(several)} different ranges"
-    return interval(*map(float, several[0] if several else ends))
+    return [each for each in ends if isinstance(each, Sequence)] or [ends]
 
 
 def _each(value: object) -> Sequence[Any]:

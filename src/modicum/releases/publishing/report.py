@@ -46,6 +46,7 @@ _LARGE = math.log(100)  # an ε
 _AMOUNT = r"(?:[ερ] = \S+|\(ε, δ\) = \([^)]*\))"
 _SPENT = re.compile(rf"({_AMOUNT}) of ({_AMOUNT}) spent$")
 _CALL = re.compile(r"^(.*?)\binterval\([^)]*\) (is|also|holds|allows|covers|assumes)\b")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 
 _WORDS = {
     "cdf": "shares up to each point",
@@ -333,17 +334,30 @@ def _warnings(answers: AnswerRows) -> Iterator[str]:
 def _assumptions(terms: Mapping[str, object]) -> Iterator[str]:
     several = _each(terms.get("releases")) or [terms]
     texts = texts_once([each.get("interval_assumption") for each in several])
-    alike = {re.sub(r"\d[\d.,]*", "#", each): each for each in reversed(texts) if each}
-    for each in reversed(alike.values()):
+    alike: dict[str, dict[int, str]] = {}  # but for their numbers: in which texts, and with which
+    for place, each in enumerate(texts):
+        for sentence in re.split(r"(?<=\.) ", each):
+            alike.setdefault(_NUMBER.sub("#", sentence), {})[place] = sentence
+    said: dict[tuple[int, ...], list[str]] = {}
+    for found in alike.values():
+        said.setdefault(tuple(found), []).append(_merged([*found.values()]))
+    for places, sentences in said.items():
         # The text names the call; here it stands beside the interval.
-        words = _CALL.sub(r"\1the interval \2", each)
-        yield html.paragraph(words[:1].upper() + words[1:])
-    if len({*texts}) > len(alike):
-        yield html.paragraph("Numbers in this differ from one answer to another: see the record.")
-    if not alike:
+        words = _CALL.sub(r"\1the interval \2", " ".join(sentences))
+        some = "" if len(places) == len(texts) else "Of some of these numbers: "
+        yield html.paragraph(f"{some}{words[:1].upper()}{words[1:]}")
+    if not texts:
         yield html.paragraph("Nothing: it covers the noise, whose distribution is known exactly.")
     if terms.get("interval_of"):
         yield html.paragraph(f"It is {terms['interval_of']}.")
+
+
+def _merged(sentences: Sequence[str]) -> str:
+    """Write sentences that differ in their numbers as one, with the least and the largest."""
+    slots = zip(*map(_NUMBER.findall, sentences), strict=True)
+    ends = [sorted({*slot}, key=lambda x: float(x.replace(",", ""))) for slot in slots]
+    written = iter([" to ".join(dict.fromkeys((each[0], each[-1]))) for each in ends])
+    return _NUMBER.sub(lambda _: next(written), sentences[0])
 
 
 def _promise(record: Answered, terms: Mapping[str, object]) -> Iterator[str]:

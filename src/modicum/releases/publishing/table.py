@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
 from modicum.errors import InvalidArgument, as_given, can_be_key, did_you_mean
@@ -19,6 +18,7 @@ from modicum.releases.publishing.csvw import CsvColumn, csv_text, metadata
 from modicum.releases.publishing.html import card, facts, table
 from modicum.releases.publishing.rounding import Base, Digits, Rounding, written
 from modicum.releases.publishing.rules import DOUBTFUL, LEGEND, NORMAL, SUPPRESSED, Rules
+from modicum.releases.publishing.text import wrapped
 
 _SHOWN = 30  # rows of the printed table
 _ABOUT = {
@@ -260,9 +260,7 @@ class PublishedTable:
         if len(self) > _SHOWN:
             lines.append(f"  and {len(self) - _SHOWN} more: frame() has all")
         lines += [f"  {flag}  {words}" for flag, words in self.legend.items() if flag != NORMAL]
-        lines += [
-            fill(note, 96, initial_indent="  ", subsequent_indent="    ") for note in self.notes
-        ]
+        lines += [wrapped("  ", note, "    ") for note in self.notes]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

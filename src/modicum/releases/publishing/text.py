@@ -6,18 +6,61 @@ from collections.abc import Sequence
 from sys import float_info
 from textwrap import fill
 
+WIDTH = 79  # letters of a line
+_LARGE = {1e6: "million", 1e9: "billion", 1e12: "trillion"}
+USUAL = "adaptive"  # the method of what has several, if none is named
+INDEX = (
+    "tail={:g} is a tail index: of a tail of index a, the share beyond t times a distance falls "
+    "like t^-a."
+)
+SAMPLE = "{:g} %, of a random sample"
 AT_HAND, POPULATION = "for the data at hand", "for the population the rows are a sample of"
 
 
-def view_line(view: str, width: int) -> str:
-    """Write a line of a summary of what a view of a table is; its first word is the name."""
-    name, _, words = view.partition(" ")
-    return f"  {name:{width}}{words}"
+def wrapped(head: str, words: str, below: str) -> str:
+    """Write words after a head, in lines that fit on a screen; those ``below`` begin so."""
+    return fill(words, WIDTH, initial_indent=head, subsequent_indent=below, break_on_hyphens=False)
 
 
-def note_text(head: str, words: str) -> str:
-    """Write a note of a summary in lines below each other."""
-    return fill(words, 96, initial_indent=head, subsequent_indent=" " * len(head))
+def line(head: str, words: str, width: int = 14) -> str:
+    """Write a line of a summary: what it is about, and words, as many lines as they need.
+
+    Examples
+    --------
+    >>> line("cost", "ε = 1 for one row", 7)
+    '  cost    ε = 1 for one row'
+    """
+    first = f"  {head:{width}} "
+    return wrapped(first, words, " " * len(first))
+
+
+def amount(x: float, digits: int = 3) -> str:
+    """Write a number for somebody who reads no powers of ten.
+
+    Examples
+    --------
+    >>> amount(134217728), amount(-8312.5), amount(1e6, 6)
+    ('134 million', '-8,310', '1 million')
+    """
+    rounded = float(f"{x:.{digits}g}")
+    for size, word in _LARGE.items():
+        if size <= abs(rounded) < 1000 * size:
+            return f"{rounded / size:.{digits}g} {word}"
+    return f"{rounded:,.{digits}g}" if abs(rounded) >= 1e6 else f"{rounded:,.10g}"
+
+
+def range_words(within: Sequence[float], stated: str) -> str:
+    """Say which range holds, and that it was given or what states it."""
+    lower, upper = (amount(each, 6) for each in within)
+    return f"{lower} to {upper}, {f'from {stated}' if stated else 'given'}"
+
+
+def bounds_words(end: float, clip: Sequence[float] = ()) -> str:
+    """Say where values were clipped, or the ``end`` of the range that was found."""
+    ends = [amount(each) for each in clip]
+    if len({*ends}) < 2:
+        return f"found privately (search ended at {amount(end)})"
+    return f"{ends[0]} to {ends[1]}, found privately: others count as these"
 
 
 def interval_of(left_out: str, *, population: bool) -> str:
@@ -25,6 +68,12 @@ def interval_of(left_out: str, *, population: bool) -> str:
     if population:
         return POPULATION
     return "for the rows that are kept" if left_out else AT_HAND
+
+
+def found_rows_words(most: int) -> str:
+    """Say how many rows of a person count, if that was found."""
+    rows = "one row" if most == 1 else f"at most {most:,} rows"
+    return f"{rows} of each person, at random: found"
 
 
 def found_groups_words(most: int) -> str:

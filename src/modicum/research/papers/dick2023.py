@@ -60,6 +60,7 @@ from modicum.statistics.ranges.bounded_mean import transformed_value
 from modicum.statistics.ranges.split import BOTH_CLUSTERS
 from modicum.statistics.robust import inverse_sensitivity
 from modicum.statistics.robust.monotone_statistic import MonotoneStatistic, expectile_score
+from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.outside import (
     ALLOWS,
     NoisyTerm,
@@ -368,7 +369,7 @@ class SubsetErrorModel(SizedByBounds):
         most = self.most_clipped(0.0125)
         return (
             f"interval(tail={tail:g}) also allows for up to {most:.0f} records clipped a side, "
-            f"assuming tails of index {tail:g} or lighter beyond the thresholds. "
+            f"if beyond the thresholds values are rare: {tail_index.rare(tail)}. "
             "That deep in the data few tails are: look at interval(tail=2) too."
         )
 

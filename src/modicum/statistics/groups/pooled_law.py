@@ -200,8 +200,8 @@ class PooledErrorModel:
             f"interval(tail={tail:g}) covers all noise, and what clipping to [{lo:,.6g}, "
             f"{hi:,.6g}] takes off. All groups found these bounds together: it assumes that at "
             f"most {TIMES} times as large a part of the rows of this group is beyond them as of "
-            f"all groups, and that values fall off like a power of index {tail:g} beyond all "
-            "bounds. Of few rows no released number of this group can check that."
+            f"all groups, and that far values are rare: {tail_index.rare(tail)}. Of few rows no "
+            "released number of this group can check that."
         )
 
     def to_dict(self) -> dict[str, object]:

@@ -39,7 +39,7 @@ from modicum.statistics.ranges.split import (
 from modicum.statistics.ranges.window import Found, find_window
 from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.error_law import DiscretePart, ErrorLaw, Reach
-from modicum.statistics.tails.outside import BEYOND, HEAVY, UNCHECKED, Clipped, NoisyTerm
+from modicum.statistics.tails.outside import ALLOWS, BEYOND, HEAVY, UNCHECKED, Clipped, NoisyTerm
 from modicum.statistics.tails.rings import NOT_COUNTED, RINGS, Rings, draw_rings, ring_bins
 from modicum.stored.codec import storable
 from modicum.summaries.cells import Cells
@@ -267,7 +267,7 @@ class Near(Clipped):
             return AT_END
         if not otherwise.ok:
             return otherwise
-        if float(self.counted.value) * self.rings.scale < FOUND_MEAN.many:
+        if not self._checked:
             return UNCHECKED
         if self.rings.group:
             return BEYOND.filled(records=self.rings.group)
@@ -275,8 +275,17 @@ class Near(Clipped):
         heavy = typical is not None and typical < tail_index.surely_enough(self.order)
         return HEAVY if heavy else OK
 
+    @property
+    def _checked(self) -> bool:
+        """Whether there are records enough for their numbers near the bounds to tell."""
+        return float(self.counted.value) * self.rings.scale >= FOUND_MEAN.many
+
+    @property
+    def condition(self) -> str:
+        return ALLOWS if self._checked else f"{ALLOWS}, unchecked"
+
     def tail_in_words(self, tail: float) -> str:
-        return tail_index.tail_in_words(tail, self.rings.words)
+        return self.rings.in_words(tail, self.order)
 
 
 @storable
@@ -305,6 +314,11 @@ class WindowMeanErrorModel(BoundedErrorModel):
 
     rings: Rings = NOT_COUNTED
 
+    @property
+    def clip(self) -> list[float]:
+        """The ends of the window."""
+        return [self.lattice.lo, self.lattice.hi]
+
     def _missing(self, tail: float) -> float:
         radius = self.lattice.width / 2
         return self.rings.excess(0, tail) * radius / max(self.count, 1.0) * self.lattice.step
@@ -325,9 +339,9 @@ class WindowMeanErrorModel(BoundedErrorModel):
 
     @property
     def condition(self) -> str:
-        return "allows for rare values far beyond the rest, unchecked"
+        return f"{ALLOWS}, unchecked"
 
     def assumption(self, tail: float | None) -> str:
         if tail is None:
             return "interval(tail=None) covers all noise, and is for values clipped to the window."
-        return tail_index.tail_in_words(tail, self.rings.words)
+        return self.rings.in_words(tail)

@@ -52,8 +52,8 @@ NO_CENTRE = Status(
 )
 HEAVY = Status(
     "heavy_tail",
-    "the tail looks heavy: the extreme record may lie beyond the default interval, which allows "
-    "for an index of {assumed:g}",
+    "a few records lie far beyond the rest, and the extreme one may lie further out than the "
+    "interval allows for",
 )
 HIDDEN = Status(
     "range_end",
@@ -256,7 +256,7 @@ class ExtremeErrorModel:
             return HIDDEN
         least, assumed = self._least_index(0.025), self.tail_index(0.95)
         if least is not None and least < assumed < tail_index.USUAL:
-            return HEAVY.filled(assumed=assumed)
+            return HEAVY
         distance, room = self._point - self.prior.centre, self._ends[1] - self._point
         return outside.perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
 
@@ -302,8 +302,8 @@ class ExtremeErrorModel:
                 "reaches the range's end."
             )
         return (
-            f"{text}interval(tail={tail:g}) holds the {what} record, assuming that beyond the "
-            f"point the data fall off like a power of index {tail:g} or faster."
+            f"{text}interval(tail={tail:g}) holds the {what} record, if records beyond the point "
+            f"become rare: {tail_index.rare(tail)}."
         )
 
     def to_dict(self) -> dict[str, object]:

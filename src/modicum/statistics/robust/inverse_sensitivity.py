@@ -528,14 +528,13 @@ class LocationErrorModel(drawn_interval.DrawnEnds):
             )
         if math.isinf(excess(self.growth, tail)):
             return (
-                f"interval(tail={tail:g}) is the public range: data with tails of index {tail:g} "
+                f"interval(tail={tail:g}) is the public range: data with so many values far out "
                 f"need not have a {self.name}."
             )
         return (
             f"interval(tail={tail:g}) allows for about {self.allowed:.0f} more records at the "
-            "clipping bounds, which is what clipping costs if beyond them the data fall off like "
-            f"a power of index {self.assumed:g} or faster; for heavier tails it is the public "
-            "range."
+            "clipping bounds, which is what clipping costs if values beyond them are rare: "
+            f"{tail_index.rare(self.assumed)}. For more of them it is the public range."
         )
 
     def to_dict(self) -> dict[str, object]:

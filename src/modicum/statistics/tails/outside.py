@@ -23,9 +23,10 @@ from modicum.statistics.tails.tail_index import (
     RadiusLaw,
     RankEvidence,
     assumed_index,
-    index_in_words,
     law_of_outside,
     most_of,
+    rare,
+    seen_in_words,
     surely_enough,
     tail_in_words,
 )
@@ -393,7 +394,7 @@ AT_END = Status(
     "some persons' rows may add up to more than the widest range of sums: leave out `within`, or "
     "choose a wider one",
 )
-ALLOWS = "allows for rare values far beyond the rest"
+ALLOWS = "allows for rare far values"
 UNSEEN = Status(
     "unseen",
     "up to {records:,} records could lie a hundred times further out than all others without "
@@ -514,12 +515,14 @@ class Clipped(InBounds):
     def tail_in_words(self, tail: float) -> str:
         """Say what an interval assumes that allows for clipping, and what was seen of it."""
         typical = self.least_index(0.5)
+        allowed = f"if such values become rare: {rare(tail)}"
         if typical is None:
-            return tail_in_words(tail, "No released number can check that assumption.")
+            return tail_in_words(tail, allowed)
         return tail_in_words(
             tail,
-            f"Up to the bounds the data look like {index_in_words(typical)}; beyond them, no "
-            "released number can tell.",
+            allowed,
+            f"Up to the bounds it seems to be {seen_in_words(typical)}; beyond them, no released "
+            "number can tell.",
         )
 
     def tail_status(self) -> Status:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from modicum.mechanisms.additive import add_noise
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw
-from modicum.statistics.tails.tail_index import USUAL
+from modicum.statistics.tails.tail_index import USUAL, tail_in_words
 from modicum.stored.codec import storable
 from modicum.summaries.sums import BinCounts, BinSummary
 
@@ -86,13 +86,18 @@ class Rings:
         allowed = self._allowed(side, RINGS.allowances[order - 1])
         return allowed / self.scale * (USUAL - order) / (tail - order)
 
-    @property
-    def words(self) -> str:
-        """What was seen of the tail, for people."""
+    def in_words(self, tail: float, order: int = 1) -> str:
+        """Say what an interval assumes, and what was seen of the tail."""
+        times = (USUAL - order) / (tail - order)
+        most = f"up to {'' if times == 1 else f'{times:.2g} times '}what public tables lost"
         if not self.counts:
-            return "The records are too few to tell."
+            return tail_in_words(tail, f"{most} of so few rows")
         numbers = [f"{max(sum(side[:2]) / self.scale, 0):,.0f}" for side in self.counts]
-        return f"Some {numbers[0]} and {numbers[1]} records are near the bounds of both sides."
+        return tail_in_words(
+            tail,
+            f"{most} that look alike near their bounds",
+            f"About {numbers[0]} records are near the lower bound, {numbers[1]} near the upper.",
+        )
 
     def _allowed(self, side: int, by: Allowances) -> float:
         if not self.counts:

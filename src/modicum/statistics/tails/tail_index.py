@@ -48,20 +48,36 @@ def surely_enough(order: float) -> float:
     return order + _SURE[order > 1]
 
 
-def index_in_words(index: float) -> str:
+def seen_in_words(index: float) -> str:
     """Say what was seen of a tail, as far as it can be told apart."""
     least, most = _TWENTIETHS[0] / 20, _TWENTIETHS[-1] / 20
-    bound = " or less" * (index <= least) + " or more" * (index >= most)
-    return f"index {index:.1f}{bound}"
+    bound = " or more" * (index <= least) + " or less" * (index >= most)
+    return f"{share_twice_as_far(index)}{bound}"
 
 
-def tail_in_words(tail: float, seen: str) -> str:
-    """Say what an interval assumes that allows for clipping, and what was ``seen`` of it."""
+def share_twice_as_far(index: float) -> str:
+    """Say what a tail index is: how many of those far out lie twice as far out.
+
+    Examples
+    --------
+    >>> share_twice_as_far(3), share_twice_as_far(1.6)
+    ('12 %', '33 %')
+    """
+    return f"{100 * 2**-index:.2g} %"
+
+
+def rare(tail: float) -> str:
+    """Say what an interval assumes of values far out."""
+    return f"of those beyond any distance at most {share_twice_as_far(tail)} lie twice as far out"
+
+
+def tail_in_words(
+    tail: float, allowed: str, seen: str = "No released number can check that."
+) -> str:
+    """Say how far an interval allows for clipping, and what was ``seen`` of it."""
     return (
         "Values beyond the clipping bounds are cut before noise is added, so that no single row "
-        f"shows; interval(tail={tail:g}) also allows for what was cut, assuming that such values "
-        f"become rare as fast as a power of index {tail:g} or faster. For heavier tails it can be "
-        f"too short. {seen}"
+        f"shows. interval(tail={tail:g}) also allows for what was cut, {allowed}. {seen}"
     )
 
 

@@ -23,8 +23,8 @@ _BEYOND, _PLACES = 60.0, 2001
 
 HEAVY_ROWS = Status(
     "heavy_tail",
-    "more rows are far from the fit than a tail of index 3 explains: the default interval allows "
-    "for {index:.1f}, but a few rows may be further out",
+    "many rows are far from the fit: the interval allows for some that are further out, and not "
+    "for extreme ones",
 )
 FAR_ROWS = Status(
     "clipped",

@@ -38,7 +38,7 @@ from modicum.releases.array_release import ArrayRelease, Floats
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
-from modicum.statistics.tails import outside
+from modicum.statistics.tails import outside, tail_index
 from modicum.statistics.vectors import standardised
 from modicum.stored.codec import storable
 from modicum.summaries import base, cells, second_moments
@@ -427,7 +427,7 @@ def covered(tail: float | None) -> str:
         return "covers the noise, for the rows as they were shrunk and cut off, and no more."
     return (
         "covers the noise, to first order, and what was shrunk or cut off, of which the share is "
-        f"known up to noise, if values fall off like a power of index {tail:g} or faster."
+        f"known up to noise, if large values are rare: {tail_index.rare(tail)}."
     )
 
 

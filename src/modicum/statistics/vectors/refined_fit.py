@@ -536,7 +536,7 @@ class RegressionErrorModel(OfMoments):
             return clipped_gradients.FAR_ROWS.filled(records=gradient.outside)
         if _inverse(products) is None:
             return NO_ENDS
-        return clipped_gradients.HEAVY_ROWS.filled(index=index) if index < tail_index.USUAL else OK
+        return clipped_gradients.HEAVY_ROWS if index < tail_index.USUAL else OK
 
     def _heavy(self, tail: float | None) -> bool:
         """[regression.8] Tell whether more gradients are beyond the radius than the tail has."""
@@ -566,8 +566,7 @@ class RegressionErrorModel(OfMoments):
             "covers the noise, for gradients and products as they were clipped, and no more."
             if tail is None
             else "covers the noise, to first order, and what was clipped off, of which the share "
-            "is known up to noise, if the size of gradients and rows falls off like a power of "
-            f"index {tail:g} or faster."
+            f"is known up to noise, if large gradients and rows are rare: {tail_index.rare(tail)}."
         )
         sampled = (
             "which population=True of the question buys an interval for."
