@@ -22,6 +22,7 @@ from modicum.privacy.budget import ZCDP_ONLY, Budget, approx
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.releases.confidence import assumed_tail
+from modicum.releases.publishing.text import interval as ends
 from modicum.releases.release import Release
 from modicum.runtime.query import Query
 from modicum.sources import base
@@ -315,14 +316,12 @@ def _shown(release: AnyRelease, arguments: argparse.Namespace) -> str:
         return release.explain() if arguments.explain else release.summary(level, tail)
     text = release.explain() if arguments.explain else str(release)
     if (level, tail) != _USUAL:
-        interval = release.interval(level, tail)
         text += (
-            f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
+            f"\n{100 * level:g} % interval  {ends(*release.interval(level, tail))}: "
             f"{release.error_model.assumption(assumed_tail(release.error_model, level, tail))}"
         )
         if release.population:
-            lower, upper = release.confidence_interval(level, tail)
-            text += f"\nof the population    [{lower:,.6g}, {upper:,.6g}]"
+            text += f"\nof the population    {ends(*release.confidence_interval(level, tail))}"
     return text
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.releases.publishing.text import amount
 from modicum.summaries.synthetic import TAIL, SyntheticTable, uniform
 
 Array = NDArray[np.float64]
@@ -116,7 +117,8 @@ class Shape:
     def words(self, lattice: Lattice | None) -> str:
         """Describe it within a range, if one was given, after the number of rows."""
         place = f"mean {three_digits(self.mean)} and sd {three_digits(self.sd)}"
-        where = f"within [{lattice.lo:g}, {lattice.hi:g}]" if lattice else "the range to be found"
+        ends = lattice and " to ".join(amount(end, 6) for end in (lattice.lo, lattice.hi))
+        where = f"from {ends}" if lattice else "the range to be found"
         return f", {self.name} with {place}, {where}"
 
     def to_dict(self, lattice: Lattice | None) -> dict[str, object]:

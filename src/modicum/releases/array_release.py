@@ -355,7 +355,7 @@ class ArrayRelease(release.Record):
             both = [f"[{text.end(lower)}, {text.end(upper)}]"]
             if drawn:
                 both.append(f"[{', '.join(text.end(each[i]) for each in drawn)}]")
-            rows.append((*labels, f"{value:,.6g}", *by_noise, *both))
+            rows.append((*labels, text.end(value), *by_noise, *both))
         wide = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
         first = len(rows[0]) - 1 - bool(drawn)  # intervals stand to the left
         lines = self._head(f"{len(self.numbers)} number{'s' * several}")
@@ -539,7 +539,7 @@ class ArrayRelease(release.Record):
 
 def written_label(label: Label) -> str:
     """Write a label on a summary."""
-    return label if isinstance(label, str) else f"{label:,.6g}"
+    return label if isinstance(label, str) else text.end(label)
 
 
 def _plain(label: Label) -> Label:

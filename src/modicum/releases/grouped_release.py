@@ -172,7 +172,7 @@ class Groups(Mapping[Any, R], Publishable, Generic[R]):
         names, found = self._rows(list(self)[:_SHOWN], level, tail)
         rows = [("key", *names, "value", f"{100 * level:g} % interval")]
         for key, *labels, value, lower, upper, usable in found[:_SHOWN]:
-            shown = (f"{value:,.6g}", text.interval(lower, upper))
+            shown = (text.end(value), text.interval(lower, upper))
             if not usable:
                 shown = ("–", f"not usable ({self.releases[key].code})")
             rows.append((_key(key), *map(written_label, labels), *shown))

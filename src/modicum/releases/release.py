@@ -308,8 +308,7 @@ class Record(publishable.Publishable):
         if self.within:
             said.append(("range", text.range_words(self.within, self.stated)))
         if self.range_found and self.usable:
-            clip = getattr(self.error_model, "clip", ()) if not self.unit.whole else ()  # of totals
-            said.append(("bounds", text.bounds_words(self.range_found[1], clip)))
+            said.append(("bounds", text.bounds_words(self.range_found[1], text.clip_of(self))))
         if self.step_words:
             said.append(("step", self.step_words))
         if self.limit is not None:
@@ -602,6 +601,7 @@ class Release(Record):
             [self.code],
             terms,
             functools.partial(native.native_table, engine=self.engine),
+            text.clip_of(self),
         )
 
     def said(self, level: float = 0.95, tail: confidence.Tail = "auto") -> dict[str, object]:
@@ -624,8 +624,8 @@ class Release(Record):
         condition = f"  ({self.error_model.condition})" * assumed
         ends = f"{100 * level:g} % interval"
         unshrunk = getattr(self.error_model, "unshrunk", None)
-        shrunk = "" if unshrunk is None else f"  (shrunk from {unshrunk:,.6g})"
-        lines = self._head(f"{self.value:,.6g}{shrunk}")
+        shrunk = "" if unshrunk is None else f"  (shrunk from {text.end(unshrunk)})"
+        lines = self._head(f"{text.end(self.value)}{shrunk}")
         if self.usable:
             lines.append(text.line(ends, f"{text.interval(lower, upper)}{condition}"))
         if self.usable and self.population:

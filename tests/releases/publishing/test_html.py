@@ -10,6 +10,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
+from modicum.releases.publishing import text
 from modicum.releases.publishing.html import escaped, number
 
 NASTY = "<script>alert(1)</script>"
@@ -231,3 +232,10 @@ def test_long_tables_say_what_is_left_out() -> None:
 
 def test_text_that_could_mislead_is_replaced() -> None:
     assert escaped("a\u202eb<\x00>\"'") == "a�b&lt;�&gt;&quot;&#39;"
+
+
+def test_a_card_says_where_values_were_clipped() -> None:
+    release = mo.mean(np.random.default_rng(1).lognormal(10, 0.5, 30_000), epsilon=1)
+    ends = " to ".join(map(text.amount, release.error_model.clip))
+    assert f"{ends}, found privately: others count as these" in release._repr_html_()
+    assert f"{ends}, found privately: others count as these" in str(release)

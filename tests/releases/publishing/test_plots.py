@@ -101,7 +101,7 @@ def test_bins_of_very_unlike_widths_are_drawn_equally_wide() -> None:
     drawn_again(ax)
     assert {bar.get_width() for bar in ax.patches} == {1.0}
     assert "equally wide" in ax.get_xlabel()
-    assert ax.get_xticklabels()[-1].get_text() == "1e+09"
+    assert ax.get_xticklabels()[-1].get_text() == "1,000,000,000"
     lonely = curator().histogram("age", edges=[-np.inf, 40, np.inf], epsilon=1).plot()
     drawn_again(lonely)
     assert len(lonely.patches) == 2

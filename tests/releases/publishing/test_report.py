@@ -386,6 +386,7 @@ def test_what_intervals_assume_stands_once_for_all_groups(tmp_path) -> None:
     words = words.partition("How to check it")[0]
     assert words.count("Values beyond the clipping bounds are cut before noise is added") == 1
     assert re.search(r"at most \d+ to \d+ % lie twice as far out", words)
+    assert "so that no single row shows. The interval also allows for what was cut" in words
     assert "index" not in words
 
 

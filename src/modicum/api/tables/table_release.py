@@ -460,7 +460,7 @@ class Crosstab(Record):
                     break
                 parts = dict(zip(margin, label, strict=True))
                 labels = [str(parts.get(name, TOTAL)) for name in self.by]
-                listed.append([*labels, _cell(value), f"[{lower:,.6g}, {upper:,.6g}]"])
+                listed.append([*labels, _cell(value), text.interval(lower, upper)])
         lines = text.aligned([[*self.by, "value", "95 % interval"], *listed])
         more = len(self.keys) + sum(self.error_model.layout.sizes) - len(listed)
         return [*lines, *([f"  and {more:,} more: frame() has all"] if more > 0 else [])]
@@ -472,7 +472,7 @@ class Crosstab(Record):
             if len(found.labels):
                 half = float((found.upper / 2 - found.lower / 2).max())
                 name = "cells" if margin == self.by else ", ".join(margin) or TOTAL
-                said.append(f"{name} ± {half:,.3g}")
+                said.append(f"{name} ± {text.end(half, 3)}")
         condition = f"; {self.error_model.condition}" if self.error_model.condition else ""
         yield "95 % interval", f"{', '.join(said)}{condition}"
         if self.margins:
@@ -625,7 +625,7 @@ class ValueCounts(Crosstab):
             [
                 str(key),
                 _cell(count.value),
-                f"[{count.lower:,.6g}, {count.upper:,.6g}]",
+                text.interval(count.lower, count.upper),
                 f"{100 * share.value:.3g} %",
             ]
             for (key, count), share in shown[:_ROWS]
@@ -642,4 +642,4 @@ def _bare(label: tuple[Any, ...]) -> Any:
 def _cell(value: float | None) -> str:
     if value is None:
         return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    return f"{value:,}" if isinstance(value, int) else text.end(value)

@@ -44,6 +44,8 @@ class AnswerRows:
         What was released, at what cost, for whom and how, as JSON types.
     make : callable
         Makes a table of columns, of the library that the data came in.
+    clip : sequence of float
+        The ends that values further out count as, if they are released.
     """
 
     title: str
@@ -54,6 +56,7 @@ class AnswerRows:
     codes: Sequence[str]
     terms: Mapping[str, object]
     make: Callable[[Mapping[str, Sequence[Any]]], Any]
+    clip: Sequence[float] = ()
 
     @property
     def what(self) -> str:

@@ -145,7 +145,7 @@ def record_html(answers: AnswerRows) -> str:
         f"{answers.title}{': no usable answer' * lost}",
         table(head, rows, labels=len(answers.labels)),
         *left,
-        facts(terms_in_words(answers.terms)),
+        facts(terms_in_words(answers.terms, answers.clip)),
     )
 
 
@@ -176,7 +176,9 @@ def written_label(label: object) -> str:
     return "(none)" if label is None or label == "" else str(label)
 
 
-def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def terms_in_words(
+    terms: Mapping[str, object], clip: Sequence[float] = ()
+) -> Iterator[tuple[str, str]]:
     """Yield what the terms of a release say, as names and words, what is usual left out."""
     left_out = texts_once(terms.get("left_out"))
     yield from (("left out", each) for each in left_out)
@@ -198,7 +200,7 @@ def terms_in_words(terms: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         yield "range", range_words(within[0], stated) if len(within) == 1 else several
     if terms.get("range_found") and USABLE.intersection(texts_once(terms.get("code"))):
         found = _pairs(terms["range_found"])
-        yield "bounds", bounds_words(found[0][1]) if len(found) == 1 else "found privately"
+        yield "bounds", bounds_words(found[0][1], clip) if len(found) == 1 else "found privately"
     if terms.get("limit_found"):
         yield "rows", f"at most {_said(terms['limit_found'])} of each person, at random: found"
     if terms.get("groups_found"):

@@ -45,7 +45,7 @@ _DELTA = "0.000001"
 _LARGE = math.log(100)  # an ε
 _AMOUNT = r"(?:[ερ] = \S+|\(ε, δ\) = \([^)]*\))"
 _SPENT = re.compile(rf"({_AMOUNT}) of ({_AMOUNT}) spent$")
-_CALL = re.compile(r"^(.*?)\binterval\([^)]*\) (is|also|holds|allows|covers|assumes)\b")
+_CALL = re.compile(r"^(.*?)\binterval\([^)]*\) (is|also|holds|allows|covers|assumes|has|knows)\b")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 
 _WORDS = {
@@ -106,7 +106,7 @@ class Report:
             html.section("What the numbers do not say", html.bullets(_limits(terms))),
             html.section("Who and when", *self._who(terms)),
             html.section("How to cite it", *self._citation(title, table, terms)),
-            html.section("How it was made", *_made(record, terms)),
+            html.section("How it was made", *_made(record, answers)),
             html.section("How to check it", *_checks(facts)),
             html.footer(f"Written {self._when} by modicum {version.VERSION}."),
         ]
@@ -344,6 +344,7 @@ def _assumptions(terms: Mapping[str, object]) -> Iterator[str]:
     for places, sentences in said.items():
         # The text names the call; here it stands beside the interval.
         words = _CALL.sub(r"\1the interval \2", " ".join(sentences))
+        words = words.replace(". the interval", ". The interval")
         some = "" if len(places) == len(texts) else "Of some of these numbers: "
         yield html.paragraph(f"{some}{words[:1].upper()}{words[1:]}")
     if not texts:
@@ -434,8 +435,9 @@ def _limits(terms: Mapping[str, object]) -> Iterator[str]:
         yield _POPULATION
 
 
-def _made(record: Any, terms: Mapping[str, object]) -> Iterator[str]:
-    said = [pair for pair in terms_in_words(terms) if pair[0] not in _FACTS]
+def _made(record: Any, answers: AnswerRows) -> Iterator[str]:
+    terms = answers.terms
+    said = [pair for pair in terms_in_words(terms, answers.clip) if pair[0] not in _FACTS]
     engines = ", ".join(map(str, _each(terms.get("engine"))))
     yield html.definitions([pair for pair in [*said, ("read with", engines)] if pair[1]])
     transcript: Sequence[Any] = getattr(record, "transcript", ())

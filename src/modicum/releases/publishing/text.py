@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from sys import float_info
 from textwrap import fill
+from typing import Any
 
 WIDTH = 79  # letters of a line
 _LARGE = {1e6: "million", 1e9: "billion", 1e12: "trillion"}
@@ -46,7 +47,7 @@ def amount(x: float, digits: int = 3) -> str:
     for size, word in _LARGE.items():
         if size <= abs(rounded) < 1000 * size:
             return f"{rounded / size:.{digits}g} {word}"
-    return f"{rounded:,.{digits}g}" if abs(rounded) >= 1e6 else f"{rounded:,.10g}"
+    return end(rounded, digits)
 
 
 def range_words(within: Sequence[float], stated: str) -> str:
@@ -55,7 +56,13 @@ def range_words(within: Sequence[float], stated: str) -> str:
     return f"{lower} to {upper}, {f'from {stated}' if stated else 'given'}"
 
 
-def bounds_words(end: float, clip: Sequence[float] = ()) -> str:
+def clip_of(record: Any) -> Sequence[float]:
+    """The ends that values further out count as, of one number of rows or of single values."""
+    whole: bool = record.unit.whole  # then what a person's rows add up to is clipped, and no value
+    return () if whole else getattr(record.error_model, "clip", ())
+
+
+def bounds_words(end: float, clip: Sequence[float]) -> str:
     """Say where values were clipped, or the ``end`` of the range that was found."""
     ends = [amount(each) for each in clip]
     if len({*ends}) < 2:
@@ -87,10 +94,13 @@ def end(x: float, digits: int = 6) -> str:
 
     Examples
     --------
-    >>> end(1234.5), end(-1.8e308)
-    ('1,234.5', '-∞')
+    >>> end(1234.5), end(-39602512.3), end(-1.8e308)
+    ('1,234.5', '-39,602,500', '-∞')
     """
-    return f"{x:,.{digits}g}" if abs(x) < float_info.max else ("∞" if x > 0 else "-∞")
+    if not abs(x) < float_info.max:
+        return "∞" if x > 0 else "-∞"
+    rounded = float(f"{x:.{digits}g}")
+    return f"{rounded:,.0f}" if 10**digits <= abs(rounded) < 1e15 else f"{rounded:,.{digits}g}"
 
 
 def interval(lower: float, upper: float) -> str:

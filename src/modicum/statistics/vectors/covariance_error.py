@@ -114,7 +114,7 @@ class CovarianceErrorModel(OfCovariance):
         return found
 
     def assumption(self, tail: float | None) -> str:
-        return f"interval() is for the covariances of the rows: {covered(tail)}"
+        return f"interval() is for the covariances of the rows. It {covered(tail)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -350,7 +350,7 @@ class RefinedCovarianceErrorModel(OfRefined):
         return Intervals(low.ravel(), high.ravel())
 
     def assumption(self, tail: float | None) -> str:
-        return f"interval() is for the covariances of the rows: {covered(tail)}"
+        return f"interval() is for the covariances of the rows. It {covered(tail)}"
 
 
 @storable
