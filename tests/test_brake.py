@@ -38,8 +38,8 @@ LIMITS = {
     "research": (2_418, 39),
     "runtime": (775, 2),
     "sources": (6_614, 66),
-    "statistics": (13_646, 554),
-    "stored": (432, 0),
+    "statistics": (13_751, 554),
+    "stored": (433, 0),
     "summaries": (2_774, 63),
 }
 

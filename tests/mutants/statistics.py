@@ -234,6 +234,14 @@ FAULTS = (
         "audit/test_found_mean.py",
     ),
     Fault(
+        "squares-half-reach",
+        "Squares about a rough mean have noise for half the largest distance.",
+        "squares.noisy_squares",
+        "sensitivity=largest",
+        "sensitivity=max(largest // 4, 1)",
+        "audit/test_found_spread.py",
+    ),
+    Fault(
         "seen-by-true-count",
         "Whether records are looked for in a window follows from their true number.",
         "find_window",

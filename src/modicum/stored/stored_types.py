@@ -21,6 +21,7 @@ STORED_TYPES = {
     "ExtremeErrorModel": "statistics.order.extreme",
     "FitChoice": "research.papers.point",
     "FoundMeanErrorModel": "statistics.means.found_mean",
+    "FoundSpreadErrorModel": "statistics.means.found_spread",
     "GaussianNoise": "mechanisms.additive",
     "Gradient": "statistics.vectors.clipped_gradients",
     "GradientView": "summaries.gradients",

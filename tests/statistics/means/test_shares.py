@@ -63,7 +63,7 @@ def test_most_are_zeros_and_there_is_no_range(n, ones) -> None:
 def test_deviations_of_a_share(n, ones) -> None:
     seen = outcomes("std", shares(n, ones), epsilon=1)
     assert seen["right"] >= 0.8 * RELEASES, seen
-    assert seen["wrong"] <= 2, seen
+    assert seen["wrong"] <= 3, seen
 
 
 @pytest.mark.one_in(4)

@@ -263,10 +263,10 @@ class Near(Clipped):
 
     def status_of(self, otherwise: Status) -> Status:
         """Whether it can be used; ``otherwise`` is whether the window was confirmed."""
-        if any(self.ended):
-            return AT_END
         if not otherwise.ok:
             return otherwise
+        if any(self.ended):
+            return AT_END
         if not self._checked:
             return UNCHECKED
         if self.rings.group:

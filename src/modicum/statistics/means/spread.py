@@ -29,6 +29,7 @@ from modicum.releases.status import Status, alike
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
 from modicum.statistics import spec, texts
+from modicum.statistics.means.found_spread import spread_anywhere
 from modicum.statistics.means.squares import ConstantErrorModel, VarianceErrorModel, noisy_squares
 from modicum.statistics.options import NoOption
 from modicum.statistics.ranges import search
@@ -194,6 +195,7 @@ VARIANCE = spec.Row(
     "variance with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=False),
     lattice_of=spec.with_squares,
+    of_any=partial(spread_anywhere, root=False),
     strength=spec.FOR_FAR_VALUES,
 )
 
@@ -204,6 +206,7 @@ STD = spec.Row(
     "variance",
     "standard deviation with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=True),
+    of_any=partial(spread_anywhere, root=True),
     strength=spec.FOR_FAR_VALUES,
 )
 

@@ -144,6 +144,8 @@ class VarianceErrorModel(PowersErrorModel):
     root: bool
     constant: bool = False
     beyond: ClassVar[float] = 0.8  # share of alpha for clipped records: their bound grows faster
+    # Of alpha, for both tails of the noise as a lower end and an upper end need it, and for m.
+    parts: ClassVar[tuple[float, float, float]] = (0.8, 0.8, 0.05)
 
     @property
     def square(self) -> Fraction:
@@ -183,11 +185,12 @@ class VarianceErrorModel(PowersErrorModel):
         s1, s2 = (max(float(each), 0.0) for each in self.sums)  # as the true ones are
         beyond = 0.0 if tail is None else self.beyond * alpha
         alpha -= beyond
-        main, lack = self.noise.bound(0.8 * alpha), self.noise.bound(0.1 * alpha)
+        below, above, away = self.parts
+        lack = self.noise.bound(0.1 * alpha)
         largest = float(self.reach) ** 2
-        least = largest * share_of_sums(s1 - main, s2 + lack, 0.0)
-        most = largest * share_of_sums(s1 + main, s2 - lack, 1.0)
-        least -= (self.rough.noise.bound(0.05 * alpha) + 0.5) ** 2
+        least = largest * share_of_sums(s1 - self.noise.bound(below * alpha), s2 + lack, 0.0)
+        most = largest * share_of_sums(s1 + self.noise.bound(above * alpha), s2 - lack, 1.0)
+        least -= (self.rough.noise.bound(away * alpha) + 0.5) ** 2
         widest = (self.lattice.width / 2) ** 2
         if tail is not None:
             rows = self.counted.least(0.1 * alpha)

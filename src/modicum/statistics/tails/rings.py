@@ -53,7 +53,7 @@ class RingTuning:
     """With so many to so many beyond half of the bound the bulk ends before, and some follow."""
     allowances: tuple[Allowances, Allowances] = (
         Allowances(30.0, 4.0, 24.0, 12.0, 2.0),
-        Allowances(30.0, 4.0, 24.0, 12.0, 2.0),
+        Allowances(80.0, 8.0, 48.0, 12.0, 6.0),
     )
     """Of a sum, and of a sum of squares."""
     alarm: float = 0.005
@@ -83,8 +83,13 @@ class Rings:
         """Powers of the radius that may be clipped on a side, if beyond it a tail has an index."""
         if tail <= order:
             return math.inf
-        allowed = self._allowed(side, RINGS.allowances[order - 1])
+        allowed: float = getattr(RINGS.allowances[order - 1], self._near(side))
         return allowed / self.scale * (USUAL - order) / (tail - order)
+
+    @property
+    def thin(self) -> bool:
+        """Whether a thin tail reaches a bound, and so goes on."""
+        return "thin" in (self._near(0), self._near(1))
 
     def in_words(self, tail: float, order: int = 1) -> str:
         """Say what an interval assumes, and what was seen of the tail."""
@@ -99,16 +104,17 @@ class Rings:
             f"About {numbers[0]} records are near the lower bound, {numbers[1]} near the upper.",
         )
 
-    def _allowed(self, side: int, by: Allowances) -> float:
+    def _near(self, side: int) -> str:
+        """What is near the bound of a side: a field of the allowances."""
         if not self.counts:
-            return by.unseen
+            return "unseen"
         middle, outer, _ = self.counts[side]
         inside, (most, part), (least, less) = middle + outer, RINGS.thin, RINGS.edge
         if inside < RINGS.empty:
-            return by.empty
+            return "empty"
         if inside < most and inside < part * self.every:
-            return by.thin
-        return by.edge if least <= outer < less else by.bulk
+            return "thin"
+        return "edge" if least <= outer < less else "bulk"
 
 
 NOT_COUNTED = Rings((), 0.0, 1.0)
