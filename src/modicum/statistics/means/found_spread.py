@@ -19,7 +19,7 @@ from typing import ClassVar
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import ScalarEstimate
-from modicum.releases.status import OK, Status
+from modicum.releases.status import Status
 from modicum.runtime.steps import Steps, read_both
 from modicum.statistics import spec
 from modicum.statistics.means.found_mean import (
@@ -85,7 +85,7 @@ def spread_anywhere(column: str | None, event: Event, *, root: bool) -> Steps[Sc
         partial(FoundSpreadErrorModel, root=root, centre=bounded.centre, rings=rings),
     )
     status = model.status_of(found.status)
-    if others < FOUND_SPREAD.many and status.code in {OK.code, HEAVY.code}:
+    if others < FOUND_SPREAD.many and status.ok:
         status = UNCHECKED
     return ScalarEstimate(model.value, model, status, found.lattice)
 
