@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.summaries.sums import BinCounts
 from modicum.summaries.tails import Tails, TailSummary
 from tests.reference import summaries as twin
 from tests.summaries.cases import INF, LATTICES, NAN, chunked, lattices, reduce, small_chunks
@@ -149,3 +150,17 @@ def test_only_equal_parameters_merge() -> None:
     one, two = (reduce(Tails(keep), LATTICES[0], [[1.0]]) for keep in (1, 2))
     with pytest.raises(InvalidArgument, match="parameters differ"):
         one.merge(two)
+
+
+@pytest.mark.parametrize("keep", [1, 3, 40])
+def test_records_between_edges_follow_where_the_kept_ones_tell(keep) -> None:
+    rng, lattice = np.random.default_rng(keep), Lattice.within((-64, 64), 1)
+    told = 0
+    for _ in range(200):
+        x = np.round(rng.normal(rng.integers(-9, 9), rng.choice([0, 2, 20]), rng.integers(0, 60)))
+        tails, edges = reduce(Tails(keep), lattice, [x]), np.unique(rng.integers(-30, 30, 4))
+        asked = BinCounts(tuple(edges.tolist()))
+        found = asked.follows_from(tails)
+        told += found is not None
+        assert found is None or found.counts == reduce(asked, lattice, [x]).counts
+    assert told > (20 if keep == 1 else 90)

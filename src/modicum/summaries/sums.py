@@ -279,6 +279,12 @@ class BinCounts(Reduction["BinSummary"]):
 
         return Blockwise(of_block)
 
+    def follows_from(self, summary: Any) -> BinSummary | None:
+        below = summary.counts_below(self.edges) if hasattr(summary, "counts_below") else None
+        if below is None:
+            return None
+        return BinSummary(self.edges, np.diff(below, prepend=0, append=summary.count))
+
     def synthetic(self, table: SyntheticTable, *_: object) -> BinSummary:
         return BinSummary(self.edges, np.array(table.counts(self.edges)))
 

@@ -274,6 +274,21 @@ class TailSummary(base.Summary):
             raise InvalidArgument("the kept records do not cover these bounds: make a second pass")
         return self.middle_sum + sum(_clipped(end, lo, hi) for end in (self.low, self.high))
 
+    def counts_below(self, edges: Sequence[int]) -> list[int] | None:
+        """Return the numbers of records below edges in order; ``None``: the kept ones do not tell.
+
+        All records below the first ones have to be kept, and all from the other ones on.
+        """
+        if not self.middle_count:
+            return list(map(int, self._count_below(_thresholds(edges))))
+        ends = (int(self.low[0]), *edges, int(self.high[-1]) + 1)
+        for k in range(len(edges) + 1):
+            if self.covers(ends[k], ends[k + 1] - 1):
+                below = self._count_below(_thresholds(edges[:k])).tolist()
+                above = self._count_above(_thresholds([edge - 1 for edge in edges[k:]])).tolist()
+                return [*below, *(self.count - each for each in above)]
+        return None
+
     def merge(self, other: Self) -> TailSummary:
         self._check_same(other)
         # [summaries.7] A middle lies between full ends, so the ends of the union are among the
