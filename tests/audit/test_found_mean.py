@@ -1,5 +1,9 @@
-"""A mean without a range keeps its claim through every branch, on all small neighbouring data."""
+"""A mean keeps its claim through every branch, on all small neighbouring data: of any range.
 
+So it does in a range that is given, and where that is looked at again for its step is too coarse.
+"""
+
+import inspect
 import math
 from typing import Any
 
@@ -8,7 +12,21 @@ import pytest
 
 from modicum import audit
 from modicum import query as ask
+from modicum.audit.trail import Remembered
 from modicum.mechanisms.windows import DataWindow, WindowGrid
+from modicum.privacy.event import event_of
+from modicum.runtime.replay import replay
+from modicum.statistics.means import found_mean
+from modicum.statistics.ranges import window
+from tests.audit.counted import (
+    COARSE,
+    FINER,
+    KINDS,
+    around_some,
+    kinds_of,
+    told_apart,
+    windows_of,
+)
 
 GRID = WindowGrid.of_floats(3)
 SLOW = pytest.mark.slow
@@ -32,7 +50,10 @@ BRANCHES: dict[str, Any] = {
     "radii": ((0, 0), (9, 40)),
     "rough mean": ((1 << 50, 1 << 40),),
     "records near the bounds": ((0, 0, 0, 0, 0, 0), (100, 30, 300, 900, 60, 2)),
+    "deviations from the rough mean": ((5,),),
+    "mean between the bounds": ((1 << 40, 1 << 30),),
 }
+LAST = {"mean over the range": ((1 << 20, 1 << 10),)}
 FEWER = BRANCHES | {
     "zeros and other values": ((5, 90), (0, 700), (0, 30_000)),
     "window": WINDOWS[:1],
@@ -87,3 +108,145 @@ def test_wholly_different_tables_take_the_same_steps(walk) -> None:
     rng = np.random.default_rng(5)
     tables = [np.zeros(400), 1e9 + rng.normal(size=60_000), rng.lognormal(-9, 4, 5000), np.empty(0)]
     assert audit.leaks(ask.mean(epsilon=1), tables, WALKS[walk]) is None
+
+
+SOME = around_some(110, 4.0)
+
+GIVEN = {"within": (-1024, 1024), "step": 1}
+WITHIN = ask.mean(**GIVEN, epsilon=1)
+NARROW = windows_of(WITHIN, (2, 1), (3, 0), (5, 3))
+WIDE = windows_of(WITHIN, (10, 1))
+# The whole range, as there are few others, and as the window is wide; a window that is not
+# confirmed; few, some and many records in one that is. So does one beside the range.
+BESIDE = windows_of(WITHIN, (11, -3))
+INSIDE = (
+    BRANCHES
+    | LAST
+    | {
+        KINDS: kinds_of(
+            WITHIN, ((5, 30), (900, 30), (0, 100), (0, 700), (3000, 2500), (0, 30_000))
+        ),
+        "count, again": ((100,), (700,)),
+        "window": (*NARROW[1:], *WIDE, *BESIDE),
+        "radius": ((0,), (20,)),
+        "radii": ((0, 0), (9, 20)),
+    }
+)
+INSIDE_FEWER = (
+    FEWER
+    | LAST
+    | {
+        KINDS: INSIDE[KINDS],
+        "window": (*NARROW[:1], *WIDE),
+        "radii": INSIDE["radii"][1:],
+    }
+)
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize(
+    "branches", [INSIDE_FEWER, pytest.param(INSIDE, marks=SLOW)], ids=["few", "all"]
+)
+def test_the_claim_is_kept_in_a_range_on_every_branch_and_used(branches, cost) -> None:
+    points = (0.0, 1.0, -6.0, math.nan) if "epsilon" in cost else (0.0, 5.0, -1024.0)
+    query = ask.mean(**GIVEN, **cost)
+    report = audit.check(query, audit.neighbours(points, 2), values=branches, widths=(0,))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.9
+    used = {step.label: step.used for step in report.steps}
+    assert {*BRANCHES, *LAST} - set(used) <= ({"shape"} if "rho" in cost else set())
+    for label in (
+        *(KINDS, "records seen there", "rough mean in the window", "radius", "radii"),
+        *("records near the bounds", "deviations from the rough mean", "mean over the range"),
+    ):
+        assert used[label] > 0.99, label
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("within", [None, GIVEN], ids=["any range", "a range"])
+def test_a_window_of_some_records_costs_what_it_may(within, cost) -> None:
+    """All of them are looked at, and their score is more than the least."""
+    query = ask.mean(**(within or {}), **cost)
+    values = {
+        KINDS: kinds_of(query, ((0, 100), (0, 2500), (60, 60))),
+        "count, again": ((100,),),
+        "window": windows_of(query, (3, 0)),
+        "records seen there": ((400,),),
+    }
+    report = audit.check(query, SOME, values=values, widths=(0,))
+    assert report.passed, report
+    used = {step.label: step.used for step in report.steps}
+    assert used["window"] > 0.99
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_a_record_far_beyond_a_range_costs_no_more(cost) -> None:
+    pairs = audit.neighbours((1.0, 1e300, -1e-300, -math.inf), 3)
+    query = ask.mean(**GIVEN, **cost)
+    report = audit.check(query, pairs, values=INSIDE_FEWER, widths=(0,))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_what_a_step_hides_is_looked_for_in_a_finer_range(cost) -> None:
+    """[mean.19] Nobody, few, some and many are found there."""
+    query = told_apart(ask.mean(within=(-1e9, 1e9), **cost))
+    pairs = audit.neighbours((0.0, 1e-8, 5.0), 2)
+    report = audit.check(query, pairs, values=FEWER | FINER, widths=(0,))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.9
+    used = {step.label: step.used for step in report.steps}
+    for label in (KINDS, "octave", "top", f"{KINDS}, 2", "records near the bounds"):
+        assert used[label] > 0.99, label
+
+
+INSIDE_WALKS: dict[str, list[Any]] = {
+    "few": [(5, 0, 30), (1 << 20, 1 << 10)],
+    "few beside zeros": [(900, 0, 30), (1 << 20, 1 << 10)],
+    "wide": [(0, 0, 700), (700,), WIDE[0], (1 << 19, 700), (5,)],
+    "wide, of few": [(0, 0, 300), (300,), WIDE[0], (1 << 20, 1 << 10)],
+    "beside the range": [(0, 0, 300), (300,), BESIDE[0], (1 << 20, 1 << 10)],
+    "not seen": [(0, 0, 700), (700,), NARROW[0], (0,), (1 << 20, 1 << 10)],
+    "between the ends": [(5, 0, 100), (100,), NARROW[0], (400,), (1 << 9, 1 << 8)],
+    "some": [(0, 0, 700), (700,), NARROW[0], (400,), (1 << 9,), (6,), RINGS, (5,)],
+    "many": [(0, 0, 9000), NARROW[1], 3, (20, 45), (9, 12), (1 << 9, 9000), RINGS, (5,)],
+    "hidden": [COARSE, (15_000,), 990],
+}
+
+
+@pytest.mark.parametrize("walk", INSIDE_WALKS)
+def test_wholly_different_tables_take_the_same_steps_in_a_range(walk) -> None:
+    rng = np.random.default_rng(6)
+    tables = [
+        np.zeros(400),
+        100 + rng.normal(size=60_000),
+        rng.lognormal(-9, 4, 5000),
+        np.full(3000, 1024.0),
+        np.empty(0),
+    ]
+    assert audit.leaks(WITHIN, tables, INSIDE_WALKS[walk]) is None
+    if walk != "hidden":
+        run = replay(WITHIN, event_of(WITHIN.budget), Remembered(tables[0]), INSIDE_WALKS[walk])
+        assert run.answer is not None
+
+
+@pytest.mark.parametrize("name", ["total", "hidden"])
+def test_a_branch_by_unreleased_numbers_is_found(name, monkeypatch) -> None:
+    """A control: the true number of records, or that of what the step hides, decides."""
+    told = {
+        "total": ("= sum(numbers),", "= sum(kinds),"),
+        "hidden": ("sum(numbers[1", "sum(kinds[1"),
+    }
+    text = inspect.getsource(window.find_window)
+    assert text.count(told[name][0]) == 1
+    there = dict(vars(window))
+    exec(text.replace(*told[name]), there)
+    monkeypatch.setattr(found_mean, "find_window", there["find_window"])
+    pairs = audit.neighbours((0.0, 1.0, -6.0), 2)
+    report = audit.check(WITHIN, pairs, values=INSIDE_FEWER, widths=(0,))
+    assert report.passed == (name == "hidden")  # two records are never so many
+    tables = [np.zeros(400), np.full(90, 1.0), np.full(90_000, 1.0)]
+    assert any(audit.leaks(WITHIN, tables, walk) for walk in INSIDE_WALKS.values())

@@ -17,6 +17,7 @@ from modicum.sources import groups as module
 from modicum.sources.groups import GroupReader, reader_of_groups
 from modicum.sources.opening import open_source
 from modicum.sources.reader import read
+from tests.audit.counted import windows_of
 
 KEYS = ["a", "b", "empty"]
 NARROW = {"within": (-4, 4), "step": 1}
@@ -74,8 +75,16 @@ def outcomes_of(statistic: str) -> list[tuple]:
     if statistic == "count":
         return [((n,),) for n in (-99, 0, 1, 2, 3, 99)]
     radii, sums = [(0,), (2,), (4,)], [(-300,), (300,)]
-    # So few that no radius is looked for, and some hundred.
-    return [*product([(0,), (2,)], sums), *product([(300,)], radii, sums)]
+    # So few that no window is looked for; and some hundred: a window that is not confirmed, one
+    # that is, and one that is as wide as the range.
+    narrow, wide = windows_of(STATISTICS["sum"], (0, 0), (3, 0))
+    few, some, counted = [(0, 0, 0), (0, 0, 2), (0, 2, 0)], [(0, 0, 300)], [(300,)]
+    return [
+        *product(few, [(2,)], sums),
+        *product(some, counted, [narrow], [(0,)], counted, sums),
+        *product(some, counted, [narrow], counted, radii, sums),
+        *product(some, counted, [wide], sums),
+    ]
 
 
 def densities(asked, event, group: OneGroup) -> list[float]:

@@ -22,8 +22,10 @@ from modicum.runtime.replay import Run
 from modicum.runtime.steps import Draw
 from modicum.sources.groups import GroupsTogether, reader_of_groups
 from modicum.sources.opening import open_source
+from tests.audit.counted import KINDS, kinds_of, windows_of
 
 NARROW = {"within": (-8, 8), "step": 1}
+NARROWLY = ask.mean(**NARROW, epsilon=1)
 GROUPS = 100
 # So few records that every group answers alone, some thousand, and many.
 VALUES = {
@@ -38,6 +40,12 @@ VALUES = {
     "count": ((25,), (1000,), (50_000,)),
     "count, again": ((25,),),
     "records beyond the bounds, and in cells": ((0, 100, 90, 110, 120, 80, 100),),
+    KINDS: kinds_of(NARROWLY, ((0, 25), (0, 1000), (0, 50_000))),
+    "window": windows_of(NARROWLY, (1, 2), (4, 0)),
+    "records seen there": ((400,),),
+    "centre": (2,),
+    "shape": ((2, 3),),
+    "radii": ((4, 3),),
 }
 FAR = VALUES | {
     "all groups: records": ((60_000,),),
@@ -104,6 +112,7 @@ def test_a_range_that_all_groups_find_keeps_the_claim() -> None:
         "all groups: values beyond the range": ((0,),),
         "all groups: records": ((9000,),),
         "count": ((25,),),
+        KINDS: ((0, 25),),
     }
     pairs = audit.neighbours((0.0, 5.0), 1)
     query = together(ask.mean(epsilon=1))

@@ -169,9 +169,10 @@ def test_the_interval_follows_level_and_tail(
     record = json.loads(answer(capsys, *words, "--level", "0.8", "--tail", "none", "--json"))
     assert record["interval_level"] == 0.8
     assert "clipped" in record["interval_assumption"]
-    out = answer(capsys, *words, "--level", "0.8", "--tail", "2")
+    words[0] = "std"
+    out = answer(capsys, *words, "--level", "0.8", "--tail", "3")
     assert "80 % interval" in out
-    assert "at most 25 % lie twice as far out" in out
+    assert "at most 12 % lie twice as far out" in out
 
 
 def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -281,8 +282,8 @@ def test_trimmed_means(verb: str, people: str, capsys: pytest.CaptureFixture[str
 
 
 def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str]) -> None:
-    out = answer(capsys, "mean", people, "income", RANGE, "--epsilon", "1", "--explain")
-    for label in ("count", "centre", "radii", "rough mean", "deviations"):
+    out = answer(capsys, "mean", people, "income", RANGE, "--epsilon", "2", "--explain")
+    for label in ("zeros", "window", "centre", "radii", "rough mean", "deviations"):
         assert f"  {label}" in out
 
 

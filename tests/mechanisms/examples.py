@@ -53,7 +53,7 @@ WRITTEN: dict[str, str] = {
     "TopCell": "tilts near epsilon",
     "LeastLoss": "most first epsilon",
     "IntervalDraw": "grid epsilon doubt",
-    "WindowDraw": "grid spare sized least epsilon",
+    "WindowDraw": "grid spare sized least epsilon lattice",
     "LevelLaw": "first last epsilon",
     "LinearLevelMechanism": "first last epsilon stated",
     "RadiusDraw": "grid epsilon tilt selection",

@@ -105,7 +105,7 @@ FAULTS = tuple(
         (
             "true-count-sum",
             "A sum looks for its data by the true number of records.",
-            "sum_within",
+            "clipped_sum.sum_within",
             "_search(here, records, n0, ",
             "_search(here, records, summary.count, ",
         ),

@@ -93,7 +93,7 @@ class StepReport:
     >>> import modicum as mo
     >>> first = mo.audit.check(mo.query.sum(within=(-8, 8), step=1, epsilon=1)).steps[0]
     >>> first.label, str(first.event), round(first.used, 6)
-    ('count', 'ε = 0.02', 1.0)
+    ('zeros and other values', 'ε = ~0.04000091553', 1.0)
     """
 
     label: str

@@ -17,6 +17,7 @@ from modicum.mechanisms.base import ALPHAS, Floats, Mechanism
 from modicum.privacy.budget import zcdp
 from modicum.runtime.replay import Run
 
+_COUNTED = ("count", "zeros and other values")  # the last number is that of most records
 COUNTS = ((0,), (1,), (600,), (10_000,), (20_000,), (10**9,))
 """Noisy counts that lead an estimator into every branch of its schedule, on any data."""
 
@@ -95,7 +96,9 @@ class Search:
         """Outcomes that are explored in any case."""
         if self._values is not None:
             return self._values.get(label, ())
-        return COUNTS if label == "count" and mechanism.dimension == 1 else ()
+        if label not in _COUNTED:
+            return ()
+        return [(0,) * (mechanism.dimension - 1) + count for count in COUNTS]
 
     def _note_step(self, branch: _Branch, label: str, step: Measured) -> None:
         pair = int(step.loss.argmax())

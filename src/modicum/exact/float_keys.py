@@ -33,10 +33,8 @@ class FloatKeys(Lattice):
         keys: NDArray[np.int64] = np.where(bits < 0, -(bits & _SIZE), bits)
         return keys
 
-    @staticmethod
-    def numbers_of(keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the numbers of keys."""
-        return np.copysign(np.abs(keys).view(np.float64), keys.astype(np.float64))
+    def numbers_of(self, q: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.copysign(np.abs(q).view(np.float64), q.astype(np.float64))
 
 
 KEYS = FloatKeys(-sys.float_info.max, sys.float_info.max, 0.0)

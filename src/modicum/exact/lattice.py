@@ -134,6 +134,10 @@ class Lattice:
         """The lattice of what :meth:`read` returns, with the same integers."""
         return self
 
+    def numbers_of(self, q: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the numbers of integers, in their order."""
+        return np.multiply(q, self.step, dtype=np.float64)
+
     def read(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the numbers that are rounded: the values, or a function of each."""
         return x

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.float_keys import KEYS
+from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
 from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
@@ -33,6 +34,7 @@ _HALVES, _QUARTERS = 4, 8  # of a radius in a window
 _ALIKE = 6  # octaves on either side of the usual one that have one weight
 _LN4 = Fraction(1420, 1024)  # twice as many further out weigh a quarter each
 MOST_BITS = 45
+_NARROWEST, _WIDEST = -1000, 1020  # octaves of windows in a range
 _LIMIT = 900  # octaves on either side of 1: a lattice can be made of every window
 
 
@@ -76,6 +78,19 @@ class WindowGrid:
     def of_floats(cls, bits: int) -> WindowGrid:
         """All windows, with places of at most so many bits."""
         return cls(-_LIMIT, _LIMIT, min(max(bits, _NEAR_BITS), MOST_BITS))
+
+    @classmethod
+    def of_range(cls, lattice: Lattice, bits: int) -> WindowGrid:
+        """Those from a step of a lattice to its ends, with places of at most so many bits.
+
+        Values are expected within some octaves of the ends.
+        """
+        reach = max(abs(lattice.lo), abs(lattice.hi))
+        first, last = (math.frexp(each)[1] for each in (lattice.step, reach))
+        first, last = max(first - 1, _NARROWEST), min(last, _WIDEST)
+        return replace(
+            cls.of_floats(min(bits, last - first + 1)), first=first, last=last, usual=last - _ALIKE
+        )
 
     @property
     def octaves(self) -> int:
@@ -177,7 +192,7 @@ class WindowScore(ScoreFunction):
     spare), and to the larger of that and ``least``: sized, spare and least are public. All losses
     move in one direction, by 1 at most. The prior does not depend on the data. See [window.2].
 
-    ``positions`` are those of the records, sorted and secret.
+    ``positions`` are those of the records, sorted and secret; ``lattice`` has their integers.
     """
 
     mechanism = "WindowDraw"
@@ -188,6 +203,7 @@ class WindowScore(ScoreFunction):
     spare: int
     sized: int
     least: int
+    lattice: Lattice = KEYS
 
     @classmethod
     def subsampled(
@@ -199,9 +215,10 @@ class WindowScore(ScoreFunction):
         sized: int,
         least: int,
         level: int,
+        lattice: Lattice = KEYS,
     ) -> Subsampled[int]:
         """Build the mechanism on a subsample of rate 2^-level."""
-        nobody = cls(np.empty(0), grid, spare, sized, least)
+        nobody = cls(np.empty(0), grid, spare, sized, least, lattice)
         if level == 0:
             whole = Exponential(nobody, share.range)
             return Subsampled(records, whole, level, whole.event)
@@ -209,7 +226,7 @@ class WindowScore(ScoreFunction):
         return Subsampled(records, template, level, event.PureDP(share.pure))
 
     def over(self, q: Integers) -> WindowScore:
-        return replace(self, positions=np.sort(KEYS.numbers_of(q)))
+        return replace(self, positions=np.sort(self.lattice.numbers_of(q)))
 
     def runs(self, rate: Fraction) -> Runs:
         starts, bands = self.grid.pieces()

@@ -93,8 +93,14 @@ class SyntheticReader:
     around a rank are spread at random, so the table itself does not know where they are.
     """
 
-    def __init__(self, table: synthetic.SyntheticTable, lattice: Lattice | None = None) -> None:
+    def __init__(
+        self,
+        table: synthetic.SyntheticTable,
+        lattice: Lattice | None = None,
+        given: Lattice | None = None,
+    ) -> None:
         self._lattice, self._tables = lattice, {lattice: table, None: table}
+        self._given = given
         self.passes = 0
         self.summaries: list[Any] = []
 
@@ -110,13 +116,17 @@ class SyntheticReader:
         return found
 
     def on(self, lattice: Lattice | None) -> synthetic.SyntheticTable:
-        """The table on a lattice; without one of its own it is on that of every read."""
-        known = self._tables.get(lattice if self._lattice else None)
+        """The table on a lattice; without one of its own it is on that of every read.
+
+        But for octaves, which the values of a given range have too.
+        """
+        elsewhere = self._lattice or lattice is octaves.OCTAVES
+        known = self._tables.get(lattice if elsewhere else None)
         if known is None:
-            assert self._lattice is not None
+            made_on = self._lattice or self._given
+            assert made_on is not None
             assert lattice is not None
-            table = self._tables[self._lattice]
-            known = self._tables[lattice] = table.moved(self._lattice, lattice)
+            known = self._tables[lattice] = self._tables[None].moved(made_on, lattice)
         return known
 
 
@@ -251,7 +261,7 @@ def column_trials(
 
     def one(asked: Query[Any], table: synthetic.SyntheticTable, number: int, runs: int) -> Trial:
         made_on = shape.lattice if asked.finds_range else None
-        reader, part = SyntheticReader(table, made_on), Part(number, runs)
+        reader, part = SyntheticReader(table, made_on, asked.lattice), Part(number, runs)
 
         def error_of(answer: release.Estimate[Any]) -> float:
             known = reader.on(answer.lattice or asked.lattice)

@@ -117,7 +117,7 @@ _OF_RANGES = {
 }
 
 FINE_STEPS = 1 << 20  # a released size of more steps than these has six sure digits
-_FEW_STEPS = 8  # rounding moves what is no larger by 6 % and more
+FEW_STEPS = 8  # rounding moves what is no larger by 6 % and more
 _MOST_UNSEEN = 3000
 NO_VALUES = Status(
     "no_values",
@@ -150,7 +150,7 @@ def alike(lattice: Any, value: float, ends: tuple[float, float], *, equal: bool 
     If the answer is not that value (``equal``), but noise besides, no longer interval is near it.
     0 to 1 is the range of shares and truth values, and as wide as they are.
     """
-    near = (_MUCH if equal else 1) * abs(value) + _FEW_STEPS * float(lattice.step)
+    near = (_MUCH if equal else 1) * abs(value) + FEW_STEPS * float(lattice.step)
     return OK if (lattice.lo, lattice.hi) == (0, 1) or ends[1] - ends[0] <= near else _ALIKE
 
 
@@ -221,7 +221,7 @@ def judged(status: Status, error_model: Any, *, typed: bool = True, stated: bool
     if status.code == "few_records":
         return status
     largest = max(getattr(error_model, "in_steps", ()), default=0)
-    if 0 < largest <= _FEW_STEPS and not error_model.lattice.coarse:
+    if 0 < largest <= FEW_STEPS and not error_model.lattice.coarse:
         return COARSE.filled(step=error_model.lattice.step)
     places = getattr(error_model, "places", ())
     one = as_one(error_model.lattice, places) if places and status.code in USABLE else OK
@@ -236,7 +236,7 @@ def as_one(lattice: Any, places: Sequence[int]) -> Status:
     """
     if len(places) < 2 or lattice.step <= 1 or lattice.coarse:
         return OK
-    near = max(places) - min(places) <= _FEW_STEPS and min(map(abs, places)) >= FINE_STEPS
+    near = max(places) - min(places) <= FEW_STEPS and min(map(abs, places)) >= FINE_STEPS
     return _AS_ONE.filled(step=lattice.step) if near else OK
 
 

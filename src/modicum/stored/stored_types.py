@@ -22,6 +22,7 @@ STORED_TYPES = {
     "FitChoice": "research.papers.point",
     "FoundMeanErrorModel": "statistics.means.found_mean",
     "FoundSpreadErrorModel": "statistics.means.found_spread",
+    "FoundSumErrorModel": "statistics.means.found_sum",
     "GaussianNoise": "mechanisms.additive",
     "Gradient": "statistics.vectors.clipped_gradients",
     "GradientView": "summaries.gradients",

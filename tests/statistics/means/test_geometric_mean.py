@@ -115,8 +115,8 @@ def test_a_range_that_is_not_positive_is_refused(within) -> None:
 
 
 def test_an_answer_that_the_noise_may_move_by_a_factor_of_ten_is_not_usable() -> None:
-    """300 rows of a range of 600 powers of ten: the noise is that of the range."""
-    x = np.random.default_rng(3).lognormal(0, 1, 300)
+    """20 rows of a range of 600 powers of ten: the noise is that of the range."""
+    x = np.random.default_rng(3).lognormal(0, 1, 20)
     found = [mo.geometric_mean(x, within=(1e-300, 1e300), epsilon=1) for _ in range(20)]
     lost = [release for release in found if not release.usable]
     assert len(lost) > 15
@@ -124,4 +124,5 @@ def test_an_answer_that_the_noise_may_move_by_a_factor_of_ten_is_not_usable() ->
     for release in found:
         if release.usable:
             assert release.value == pytest.approx(np.exp(np.log(x).mean()), rel=10)
-    assert all(mo.geometric_mean(x, within=(1e-2, 1e2), epsilon=1).usable for _ in range(20))
+    more = np.random.default_rng(3).lognormal(0, 1, 300)
+    assert all(mo.geometric_mean(more, within=(1e-2, 1e2), epsilon=1).usable for _ in range(20))

@@ -25,8 +25,9 @@ RNG = np.random.default_rng(18)
 LOGNORMAL = RNG.lognormal(3, 1, N)
 SLOW = pytest.mark.slow
 COSTS = ({"epsilon": 1}, {"rho": "0.5"})
-QUESTIONS: dict[str, dict[str, Any]] = {  # a mean finds a window, and no range
-    "sum": {},
+KEPT: dict[str, Any] = {"clusters": "keep"}
+QUESTIONS: dict[str, dict[str, Any]] = {  # a mean or a sum finds a window, and no range, but for
+    "sum": KEPT,
     "std": {},
     "var": {},
     "skewness": {},
@@ -99,7 +100,7 @@ FEWER = BRANCHES | {
 def test_the_claim_is_kept_on_every_branch_and_used(
     name: str, branches: dict[str, Any], cost: dict[str, Any]
 ) -> None:
-    query = getattr(ask, name)(**cost)
+    query = getattr(ask, name)(**QUESTIONS[name], **cost)
     # The divergences of ρ take longer: fewer data sets show that all of it is used, and no more.
     points = (0.0, 1.0, -6.0, math.nan) if "epsilon" in cost else (0.0, 1.0, -6.0)
     report = audit.check(
@@ -111,7 +112,7 @@ def test_the_claim_is_kept_on_every_branch_and_used(
     assert used["values other than 0"] > 0.99
     assert used["octave"] > 0.99
     if name == "sum":
-        assert report.used > 0.95
+        assert report.used > 0.85  # the last draw of a sum is no part of the range
         assert used["top"] > 0.99
 
 
@@ -119,7 +120,7 @@ def test_the_claim_is_kept_on_every_branch_and_used(
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_a_record_far_away_costs_no_more(cost: dict[str, Any]) -> None:
     pairs = audit.neighbours((1.0, 1e300, -1e-300, math.inf), 3)
-    report = audit.check(ask.sum(**cost), pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
+    report = audit.check(ask.sum(**KEPT, **cost), pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
     assert report.passed, report
 
 
@@ -277,7 +278,7 @@ def test_values_far_away_are_in_the_range_or_seen_to_be_beyond(name: str, kind: 
 
 def test_values_beyond_the_range_are_counted_and_said() -> None:
     """They are too few to be in it, 200 octaves away, and too many to be passed over."""
-    found = released("sum", FAR["600 values at 1e60"], epsilon=1)
+    found = released("huber", FAR["600 values at 1e60"], epsilon=1)
     assert (found.usable, found.code) == (False, "clipped")
     assert found.range_found[1] < 1e30
     seen = [e.outcome for e in found.transcript if e.label.startswith("values beyond")][-1]
@@ -382,7 +383,7 @@ def test_groups_have_ranges_of_their_own() -> None:
 
 
 def test_a_plan_predicts_the_error() -> None:
-    plan = mo.plan.sum(epsilon=1, n=N, sd=1e-5, shape="normal")
+    plan = mo.plan.sum(**KEPT, epsilon=1, n=N, sd=1e-5, shape="normal")
     assert USUAL.keys() <= {label for label, _ in plan.events}
     x = 1e-5 * RNG.normal(size=(40, N))
     errors = [abs(released("sum", row, i, epsilon=1).value - row.sum()) for i, row in enumerate(x)]

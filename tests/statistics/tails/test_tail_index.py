@@ -153,10 +153,8 @@ def test_heavy_tails_are_covered_or_the_code_says_so(kind, name) -> None:
 
     unwarned = [m and r.code == "ok" for m, (_, r) in zip(missed("auto"), found, strict=True)]
     assert np.mean(unwarned) <= 0.1
-    assert np.mean(missed("auto")) < np.mean(missed(3)) or not any(missed(3))
-    if name != "std" and kind != "t of 2":
-        assert np.mean(missed(3)) >= 0.15
-        assert np.mean(missed("auto")) <= 0.3
+    if name == "std":  # of which an index is assumed: of means and sums it is that of the counts
+        assert np.mean(missed("auto")) < np.mean(missed(3)) or not any(missed(3))
 
 
 LIGHT = {
@@ -170,45 +168,50 @@ LIGHT = {
 @pytest.mark.parametrize("kind", LIGHT)
 @pytest.mark.parametrize("name", ["mean", "sum", "std"])
 def test_light_tails_have_the_usual_interval(kind, name) -> None:
-    x, wider = LIGHT[kind](np.random.default_rng(5)), []
+    x, wider, missed = LIGHT[kind](np.random.default_rng(5)), [], 0
     for seed in range(6):
         curator = mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(f"light {kind} {seed}"))
         release = getattr(curator, name)(within=WITHIN, epsilon=1)
         lower, upper = release.interval()
         usual = release.interval(tail=3)
-        assert lower <= float(getattr(np, name)(x)) <= upper
+        missed += not lower <= float(getattr(np, name)(x)) <= upper
         wider.append((upper - lower) / (usual.upper - usual.lower))
     assert np.mean(wider) <= 1.1
+    assert missed <= 1
 
 
 def test_few_records_and_unknown_tails_are_told() -> None:
-    far = np.random.default_rng(2).standard_t(2, 50_000) + 1e6  # rho: no look at the shape
-    curator = mo.Curator(far, budget=mo.zcdp(1), entropy=SeededEntropy("far"))
+    few = np.random.default_rng(2).standard_t(2, 900) + 1e6
+    curator = mo.Curator(few, budget=mo.zcdp(1), entropy=SeededEntropy("far"))
     release = curator.mean(within=WITHIN, rho="0.5")
     assert release.code == "unseen"
     assert release.status.startswith("no released number tells whether a few values lie")
-    assert "unchecked" in str(release)
     assert release.interval() == release.interval(tail=3)
 
 
 def test_where_an_index_suffices_the_code_is_ok() -> None:
     for kind in HEAVY:
-        for name in ("mean", "sum", "std"):
+        for _, release in heavy(kind, "std"):
+            least = release.error_model.least_index(0.025)
+            typical = release.error_model.least_index(0.5)
+            assert release.error_model.tail_index(0.95) == assumed_index(least, typical, 2)
+            if release.code == "ok":
+                assert least >= surely_enough(2)
+            if release.code == "heavy_tail":
+                assert typical < surely_enough(2)
+        for name in ("mean", "sum"):
             for _, release in heavy(kind, name):
-                order = 2 if name == "std" else 1
-                least = release.error_model.least_index(0.025)
+                assert release.error_model.tail_index(0.95) == USUAL
                 typical = release.error_model.least_index(0.5)
-                assumed = release.error_model.tail_index(0.95)
-                assert assumed == assumed_index(least, typical, order)
-                if release.code == "ok":
-                    assert least >= surely_enough(order)
-                if release.code == "heavy_tail":
-                    assert typical < surely_enough(order)
+                heavier = typical is not None and typical < surely_enough(1)
+                assert heavier == (release.code == "heavy_tail")
 
 
 def test_the_index_is_told_everywhere() -> None:
-    found = ((each.error_model.tail_index(0.95), each) for _, each in heavy("Pareto 2", "mean"))
-    index, release = next(pair for pair in found if surely_enough(1) < pair[0] < USUAL)
+    found = ((each.error_model.tail_index(0.95), each) for _, each in heavy("mostly zeros", "std"))
+    index, release = next(
+        pair for pair in found if pair[0] < min(USUAL, pair[1].error_model.tail_index(0.5))
+    )
     assert release.interval() == release.interval(tail=index) == release.interval(tail="auto")
     assert release.interval(level=0.5) == release.interval(
         level=0.5, tail=release.error_model.tail_index(0.5)

@@ -1,4 +1,4 @@
-"""The mean of a column of which no range is known.
+"""The mean of a column, in a range that is given or in none.
 
 [window.1] window  where the values are: ranges/window.py;
 [window.4] few     the mean between the ends of the window, with all that is left;
@@ -15,8 +15,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
@@ -24,19 +26,20 @@ from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Interval, ScalarEstimate
-from modicum.releases.status import OK, Status
+from modicum.releases.status import OK, Status, at_an_end
 from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.means.mean_error import MeanErrorModel
 from modicum.statistics.ranges import bounds
-from modicum.statistics.ranges.bounded_mean import BoundedErrorModel, mean_between
+from modicum.statistics.ranges.bounded_mean import BoundedErrorModel, mean_between, mean_in_range
 from modicum.statistics.ranges.bounds import Bounds, Rough, Setting
+from modicum.statistics.ranges.found_range import in_finer_range
 from modicum.statistics.ranges.split import (
     Schedule,
     expected_records,
     first_reduction,
     mean_schedule,
 )
-from modicum.statistics.ranges.window import Found, find_window
+from modicum.statistics.ranges.window import Found, find_window, hides
 from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.error_law import DiscretePart, ErrorLaw, Reach
 from modicum.statistics.tails.outside import ALLOWS, BEYOND, HEAVY, UNCHECKED, Clipped, NoisyTerm
@@ -69,11 +72,11 @@ class FoundMeanTuning:
     """Strength of a rough mean of some records; from so many on it falls by the fourth root."""
     radius: tuple[float, float] = (0.13, 3.2)
     """Strength of one radius, and the power of its prior."""
-    radii: tuple[float, float] = (0.2, 2.5)
+    radii: tuple[float, float] = (0.2, 3.5)
     """The same of a radius on each side, where no shape of the tail was seen."""
     inside: tuple[int, int] = (6, 2)
     """Octaves within the window at which radii begin, and about the origin."""
-    shape: int = 20
+    shape: int = 7
     """The same for the shape of the tail; 0 if it is not drawn."""
     widening: float = 0.04
     """A drawn radius is longer by e to this power."""
@@ -103,27 +106,67 @@ class Bounded(NamedTuple):
 
 def mean_anywhere(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     """Estimate the mean of a column of any scale; the draws cost exactly ``event``."""
-    split = BudgetSplit(event)
-    found = yield from find_window(column, split)
-    here = Setting(column, found.lattice, split)
+    return (yield from mean_by_window(Setting(column, KEYS, BudgetSplit(event))))
+
+
+def mean_within(
+    column: str | None, lattice: Lattice, event: Event, *, finer: bool = True
+) -> Steps[ScalarEstimate]:
+    """Estimate a mean in a range that is given; the draws cost exactly ``event``.
+
+    ``finer``: values that the step hides are looked for in a part of the range.
+    """
+    here = Setting(column, lattice, BudgetSplit(event))
+    return (yield from mean_by_window(here, finer=finer and hides(lattice)))
+
+
+def mean_by_window(here: Setting, *, finer: bool = False) -> Steps[ScalarEstimate]:
+    """Estimate the mean of the records of a setting."""
+    given, split = here.lattice, here.split
+    found = yield from find_window(here, finer=finer)
+    here = replace(here, lattice=found.lattice)
+    if finer and found.status.code == "coarse_step":  # [mean.19]
+        again = partial(mean_within, here.column, finer=False)
+        return (yield from in_finer_range(here.column, given, split.rest().loss, again))
     others = expected_records(split, found.others)
-    if others < FOUND_MEAN.few:
-        return (yield from _between_the_ends(here, found))
-    if others < FOUND_MEAN.many:
+    if found.window is None:
+        if not found.status.ok or others < RINGS.begin:
+            return (yield from _over_the_range(here, found))
+        bounded = yield from _about_the_range(here, found)
+    elif others < FOUND_MEAN.few:
+        return (yield from _between_the_ends(here, found, None if given is KEYS else given))
+    elif others < FOUND_MEAN.many:
         bounded = yield from about_a_rough_mean(here, found, FOUND_MEAN)
     else:
         bounded = yield from about_a_median(here, found, FOUND_MEAN)
-    return (yield from _deviations(here, found, bounded))
+    return (yield from _deviations(here, found, bounded, given=given is not KEYS))
 
 
-def _between_the_ends(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+def _over_the_range(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+    """[mean.12] The mean over a given range, with all that is left."""
+    model = yield from mean_in_range(here, found.home)
+    status = (found.among_zeros(model) or found.status) if model.status.ok else model.status
+    return ScalarEstimate(model.value, model, status)
+
+
+def _about_the_range(here: Setting, found: Found) -> Steps[Bounded]:
+    """[mean.12] A rough mean in a given range that is hardly wider than what holds the records."""
+    ends = Bounds.of_range(here.lattice)
+    schedule = mean_schedule(here.lattice, here.split, found.count, "clip", shape=False)
+    rough = yield from bounds.rough_mean(here, ends, schedule, found.counted)
+    return Bounded(found.centre, ends, rough)
+
+
+def _between_the_ends(here: Setting, found: Found, given: Lattice | None) -> Steps[ScalarEstimate]:
     """[window.4] The mean of records clipped to the window, with all that is left."""
     (lo, hi), step = found.ends, found.lattice.step
     ends = Lattice(lo * step, hi * step, step)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     within = yield from mean_between(here, ends, clipped.total, clipped.count)
     rings = replace(NOT_COUNTED, scale=float(here.split.scale))
-    model = WindowMeanErrorModel(ends, within.left, within.right, within.noise, rings=rings)
+    model = WindowMeanErrorModel(
+        ends, within.left, within.right, within.noise, rings=rings, given=given
+    )
     status = UNCHECKED if found.status.ok else found.status
     return ScalarEstimate(model.value, model, status, found.lattice)
 
@@ -147,8 +190,8 @@ def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> 
     )
     centre = centre_of(noisy)
     strength, power = tuning.radius
-    schedule = _schedule(here, found, strength, power)
-    inside = tuning.inside[abs(found.window.place) < 2]
+    schedule = radius_schedule(here, found, strength, power)
+    inside = tuning.inside[found.place < 2]
     grid = RadiusGrid.between(
         max(1, found.radius >> inside), bounds.reach_from(lattice, centre), schedule.per_octave
     )
@@ -165,7 +208,7 @@ def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> 
     return Bounded(centre, around, Rough(centre, found.counted, noise))
 
 
-def _schedule(here: Setting, found: Found, strength: float, power: float) -> Schedule:
+def radius_schedule(here: Setting, found: Found, strength: float, power: float) -> Schedule:
     """Return that of radii with a strength and a power of the prior."""
     share = here.split.part_for(strength, "range")
     plain = mean_schedule(here.lattice, here.split, found.count, "clip", shape=True)
@@ -177,9 +220,12 @@ def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Step
     split, lattice, n0 = here.split, here.lattice, found.count
     schedule = mean_schedule(lattice, split, n0, "clip", shape=True)
     first = first_reduction(lattice, split, "clip", shape=True)
-    summary, records = yield from read_both(here.ask(first), here.ask(Records(subsamples=2)))
+    if found.records is None:
+        summary, records = yield from read_both(here.ask(first), here.ask(Records(subsamples=2)))
+    else:
+        summary, records = (yield from read(here.ask(first))), found.records
     least, bits, needed = tuning.centre
-    bits += abs(found.window.place).bit_length()
+    bits += found.place.bit_length()
     strength = max(least, 4 * math.log(2) * (bits + needed) / expected_records(split, n0))
     share = split.part_for(strength, "subsample")
     centre = yield from bounds.find_centre(here, records, n0, share=share, bits=bits)
@@ -190,12 +236,12 @@ def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Step
             here, records, schedule, centre, n0, max(1, found.radius >> tuning.shape)
         )
     if not schedule.turn:
-        plain = _schedule(here, found, *tuning.radii)
+        plain = radius_schedule(here, found, *tuning.radii)
         schedule = replace(plain, rough=schedule.rough)
     least = max(1, found.radius >> tuning.inside[0])
     around = yield from bounds.find_bounds(here, summary.tails, schedule, centre, least=least)
     # Of a shape that is none nothing follows, nor of one further in than bounds can be.
-    seen = seen if schedule.turn and seen and seen[1] > least else None
+    seen = seen if seen and seen[1] > least else found.beyond_of(centre)
     around = replace(around, outside=replace(around.outside, seen=seen))
     if around.lo == around.hi:
         around = Bounds.about(centre, replace(around.outside, radii=(1, 1)), 0, lattice)
@@ -207,12 +253,14 @@ def near_the_bounds(
     split: BudgetSplit, found: Found, bounded: Bounded, bins: BinSummary
 ) -> Steps[Rings]:
     """[window.7] Counts near the bounds, if the records are not too few for them."""
-    if expected_records(split, found.count) < RINGS.begin:
+    if found.window is None or expected_records(split, found.count) < RINGS.begin:
         return replace(NOT_COUNTED, scale=float(split.scale))
     return (yield from draw_rings(split, bins, bounded.centre, bounded.radii, found.count))
 
 
-def _deviations(here: Setting, found: Found, bounded: Bounded) -> Steps[ScalarEstimate]:
+def _deviations(
+    here: Setting, found: Found, bounded: Bounded, *, given: bool
+) -> Steps[ScalarEstimate]:
     """[mean.11] The sum of deviations."""
     split, lattice, (lo, hi) = here.split, here.lattice, (bounded.bounds.lo, bounded.bounds.hi)
     rough = bounded.rough.value
@@ -235,8 +283,12 @@ def _deviations(here: Setting, found: Found, bounded: Bounded) -> Steps[ScalarEs
         bounded.bounds.outside,
         centre=bounded.centre,
         rings=rings,
+        given=given,
     )
-    return ScalarEstimate(model.value, model, model.status_of(found.status), lattice)
+    status = model.status_of(found.status)
+    if given and status.ok:
+        status = at_an_end(lattice, *model.interval(0.95, None))
+    return ScalarEstimate(model.value, model, status, lattice)
 
 
 class Near(Clipped):
@@ -247,6 +299,7 @@ class Near(Clipped):
     if TYPE_CHECKING:
         centre: int
         rings: Rings
+        given: bool
 
     def tail_index(self, level: float) -> float:
         """The index that the allowances are calibrated for."""
@@ -257,15 +310,17 @@ class Near(Clipped):
         return False
 
     def missing(self, side: int, tail: float) -> float:
-        """What clipping may take off the sum of a power on a side."""
+        """What clipping may take off the sum of a power on a side: nothing at a given end."""
+        if self.given and self.ended[side]:
+            return 0.0
         radius = (self.centre - self.lo, self.hi - self.centre)[side]
         return self.rings.excess(side, tail, self.order) * float(radius) ** self.order
 
     def status_of(self, otherwise: Status) -> Status:
         """Whether it can be used; ``otherwise`` is whether the window was confirmed."""
-        if not otherwise.ok:
+        if not otherwise.ok or (self.given and all(self.ended)):
             return otherwise
-        if any(self.ended):
+        if any(self.ended) and not self.given:
             return AT_END
         if not self._checked:
             return UNCHECKED
@@ -294,11 +349,12 @@ class FoundMeanErrorModel(Near, MeanErrorModel):
     """A mean about a rough mean, whose interval allows for what is clipped by counts near bounds.
 
     The bounds are radii about the ``centre``. Beyond that of a side a number of its radii, in
-    ``rings``, may be missing from the sum.
+    ``rings``, may be missing from the sum. ``given``: the range of the lattice is.
     """
 
     centre: int = 0
     rings: Rings = NOT_COUNTED
+    given: bool = False
 
     def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
         return self.noise.bound(2 * alpha) + self.missing(side, tail)
@@ -313,28 +369,35 @@ class WindowMeanErrorModel(BoundedErrorModel):
     """A mean of values clipped to a window, whose interval allows for some beyond it."""
 
     rings: Rings = NOT_COUNTED
+    given: Lattice | None = None
 
     @property
     def clip(self) -> list[float]:
         """The ends of the window."""
         return [self.lattice.lo, self.lattice.hi]
 
-    def _missing(self, tail: float) -> float:
+    def _missing(self, tail: float) -> tuple[float, float]:
+        """What clipping may take off the mean on both sides: nothing at a given end."""
         radius = self.lattice.width / 2
-        return self.rings.excess(0, tail) * radius / max(self.count, 1.0) * self.lattice.step
+        most = self.rings.excess(0, tail) * radius / max(self.count, 1.0) * self.lattice.step
+        lo, hi = (self.given.lo, self.given.hi) if self.given else (-math.inf, math.inf)
+        return most * (self.lattice.lo > lo), most * (self.lattice.hi < hi)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         lower, upper = BoundedErrorModel.interval(self, level, None)
-        more = 0.0 if tail is None else self._missing(tail)
-        return Interval(lower - more, upper + more)
+        if tail is None:
+            return Interval(lower, upper)
+        below, above = self._missing(tail)
+        lo, hi = (self.given.lo, self.given.hi) if self.given else (-math.inf, math.inf)
+        return Interval(max(lower - below, lo), min(upper + above, hi))
 
     def error_law(self, alpha: float, tail: float | None, *, population: bool) -> ErrorLaw | None:
         law = BoundedErrorModel.error_law(self, alpha, tail, population=population)
         if law is None or tail is None:
             return law
-        more = Reach((), self._missing(tail))
+        below, above = (Reach((), each) for each in self._missing(tail))
         return law._replace(
-            below=law.below.plus(more), above=law.above.plus(more), ends=(-math.inf, math.inf)
+            below=law.below.plus(below), above=law.above.plus(above), ends=(-math.inf, math.inf)
         )
 
     @property

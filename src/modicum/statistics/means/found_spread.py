@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
+from modicum.exact.float_keys import KEYS
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import ScalarEstimate
@@ -63,7 +64,7 @@ FOUND_SPREAD = FoundSpreadTuning()
 def spread_anywhere(column: str | None, event: Event, *, root: bool) -> Steps[ScalarEstimate]:
     """Estimate a variance of any scale, or its ``root``; the draws cost exactly ``event``."""
     split = BudgetSplit(event)
-    found = yield from find_window(column, split)
+    found = yield from find_window(Setting(column, KEYS, split))
     if not root:
         found = _with_squares(found)
     here = Setting(column, found.lattice, split)
@@ -124,6 +125,7 @@ class FoundSpreadErrorModel(Near, VarianceErrorModel):
 
     centre: int = 0
     rings: Rings = NOT_COUNTED
+    given: bool = False
     beyond: ClassVar[float] = 0.0
     parts: ClassVar[tuple[float, float, float]] = (0.3, 0.6, 0.15)  # m is rough, of few records
 

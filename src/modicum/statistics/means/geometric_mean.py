@@ -18,9 +18,8 @@ from modicum.releases.status import USABLE, Status
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
 from modicum.statistics import spec, texts
-from modicum.statistics.means import mean
+from modicum.statistics.means import found_mean
 from modicum.statistics.options import LEAST_LEVEL, NoOption
-from modicum.statistics.ranges import split
 from modicum.stored.codec import storable
 
 _MOST = 10
@@ -115,7 +114,7 @@ class LogarithmErrorModel:
 
 def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Steps[ScalarEstimate]:
     # [geometric_mean.3]
-    steps = mean.adaptive_mean(column, lattice.numbers, event, split.BOTH_CLUSTERS[0])
+    steps = found_mean.mean_within(column, lattice.numbers, event, finer=False)
     found = yield from reading(
         lambda ask: replace(ask, lattice=lattice), steps
     )  # [geometric_mean.2]

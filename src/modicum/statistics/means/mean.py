@@ -37,7 +37,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec, texts
 from modicum.statistics.means import ways
-from modicum.statistics.means.found_mean import mean_anywhere
+from modicum.statistics.means.found_mean import mean_anywhere, mean_within
 from modicum.statistics.means.mean_error import MeanErrorModel, SingleValueErrorModel
 from modicum.statistics.options import checked_population
 from modicum.statistics.ranges import search
@@ -159,6 +159,8 @@ def adaptive_mean(
 
     ``finer``: values that the step hides are looked for in a part of the range.
     """
+    if options == BOTH_CLUSTERS[0]:
+        return (yield from mean_within(column, lattice, event, finer=finer))
     here = Setting(column, lattice, BudgetSplit(event))
     more = part_for_squares if options.population else None
     near = options if isinstance(options, NearOption) else None

@@ -15,6 +15,7 @@ from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
 from modicum.statistics import spec, texts
+from modicum.statistics.means.found_sum import sum_anywhere, sum_within
 from modicum.statistics.ranges import bounds, clipped_sum
 from modicum.statistics.ranges.split import (
     BOTH_CLUSTERS,
@@ -81,6 +82,15 @@ def sum(
     return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
 
+def adaptive_sum(
+    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
+) -> Steps[ScalarEstimate]:
+    """Estimate a sum in a range; the draws cost exactly ``event``."""
+    if options == BOTH_CLUSTERS[0]:
+        return (yield from sum_within(column, lattice, event))
+    return (yield from clipped_sum.adaptive_sum(column, lattice, event, options))
+
+
 def sum_of_persons(
     wider: int, column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
@@ -126,7 +136,8 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         BOTH_CLUSTERS,
         "sum",
         "sum with noise on the scale of the data's own size",
-        clipped_sum.adaptive_sum,
+        adaptive_sum,
+        of_any=sum_anywhere,
         of_persons=sum_of_persons,
         pooled_persons=lambda wider: pooled_way(wider, "sum"),
     ),

@@ -11,8 +11,12 @@ the proofs, with the same labels.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
 
 from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
@@ -20,12 +24,11 @@ from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.subsampled import amplified
 from modicum.mechanisms.windows import DataWindow, WindowGrid, WindowScore
-from modicum.privacy.split import BudgetSplit
-from modicum.releases.status import OK, Status
-from modicum.runtime.steps import Steps, draw, draw_count, read_both
+from modicum.releases.status import COARSE, FEW_STEPS, OK, Status, alike
+from modicum.runtime.steps import Reads, Steps, draw, draw_count, read_both
 from modicum.statistics.ranges.bounds import Setting, combined
-from modicum.statistics.ranges.split import expected_records, subsample_level
-from modicum.statistics.tails.outside import Counted, NoisyTerm
+from modicum.statistics.ranges.split import expected_records, first_reduction, subsample_level
+from modicum.statistics.tails.outside import FEW, Counted, NoisyTerm
 from modicum.summaries.base import Read
 from modicum.summaries.sizes import OctaveCounts
 from modicum.summaries.subsample import Records, RecordSummary
@@ -52,10 +55,10 @@ class WindowTuning:
     """So many records per unit of noise are counted once, fewer again with that strength."""
     most: float = 0.38
     """Largest strength of the window."""
-    need: tuple[float, float] = (40.0, 0.65)
-    """The strength for N values other than 0 is the power of first / N."""
-    sure: float = 22.0
-    """Nats that the records of a window must have that a core has not."""
+    need: tuple[float, float] = (1.8, 0.65)
+    """The strength for N values other than 0 is the power of (first times those nats) / N."""
+    sure: float = 12.5
+    """Nats, besides those of all windows, that its records must have that a core has not."""
     fewest: float = 0.5
     """Part of the records, at most, that these are; the noise of the count can make them more."""
     others: float = 1.5
@@ -70,6 +73,10 @@ class WindowTuning:
     """Fewer records are looked for in the window, with strength sqrt(second / N), third at most."""
     surely: float = 0.002
     """Where nothing is, half as many counts say that records are seen."""
+    zeros: float = 200.0
+    """So many records, of which most are 0, may all be 0."""
+    given: float = 80.0
+    """With fewer values per unit of noise other than 0 a given range is all that is used."""
     reach: int = 20
     """Octaves beyond the window that the lattice has."""
 
@@ -79,9 +86,12 @@ WINDOW = WindowTuning()
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A window on a lattice of its own, in its steps, and the numbers of records.
+    """Where records are: ends on a lattice, in its steps, and the numbers of records.
 
-    ``others`` are the values that are not 0, ``status`` says whether it was confirmed.
+    ``others`` are the values that are not 0, ``status`` says whether the window was confirmed.
+    Without a ``window`` nothing better is known than the range of the lattice, which was given, and
+    whether most records are at ``home``, 0. Some records may be ``beyond`` a window. ``records``,
+    further secret subsamples, are not released: there are some if the window's pass read them.
     """
 
     lattice: Lattice
@@ -89,8 +99,15 @@ class Found:
     radius: int
     counted: Counted
     others: int
-    window: DataWindow
+    window: DataWindow | None = None
+    home: int | None = None
     status: Status = OK
+    beyond: int = 0
+    records: RecordSummary | None = field(default=None, repr=False)
+
+    def beyond_of(self, point: int) -> tuple[float, int]:
+        """So many records may lie further than a distance from a point of the lattice."""
+        return float(self.beyond), self.radius + abs(self.centre - point)
 
     @property
     def count(self) -> int:
@@ -98,52 +115,122 @@ class Found:
         return max(round(self.counted.value), 1)
 
     @property
+    def place(self) -> int:
+        """How far from the origin the window is, in halves of its radius."""
+        return abs(self.window.place) if self.window else 0
+
+    def among_zeros(self, model: Any) -> Status | None:
+        """What to say of an answer in the whole range, if most records are 0."""
+        if self.home is None:
+            return None
+        ends, equal = model.interval(0.95, None), model.at_home
+        return alike(self.lattice, float(model.value), ends, equal=equal)
+
+    @property
     def ends(self) -> tuple[int, int]:
-        """Both ends of the window."""
-        return self.centre - self.radius, self.centre + self.radius
+        """Both ends, within the lattice."""
+        first, last = self.lattice.first, self.lattice.last
+        ends = self.centre - self.radius, self.centre + self.radius
+        return min(max(ends[0], first), last), min(max(ends[1], first), last)
 
 
-def find_window(column: str | None, split: BudgetSplit) -> Steps[Found]:
-    """Find where a column's values are, with a part of a budget."""
-    octaves, records = yield from read_both(
-        Read(column, OCTAVES, OctaveCounts()), Read(column, KEYS, Records())
-    )
-    zeros, total = octaves.counts[0], sum(octaves.counts)
+def hides(lattice: Lattice) -> bool:
+    """Whether the step of a given range may hide values: their sizes are not known."""
+    return lattice.floor == 1 and lattice.lo <= 0 <= lattice.hi
+
+
+def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> Steps[Found]:
+    """Find where records are with a part of a budget; ``sizes``: or how large they are.
+
+    On :data:`~modicum.exact.float_keys.KEYS` no range is given, and a lattice is made for them.
+    ``finer``: it is looked whether the step of a given range hides them.
+    """
+    split, given = here.split, here.lattice is not KEYS
+    kinds, records = yield from _kinds_of_values(here, finer=finer)
     mechanism = split.spend(
-        add_noise(
-            (zeros, total - zeros),
-            split.share(split.part_for(WINDOW.counts, "noise")),
-            sensitivity=1,
-        )
+        add_noise(kinds, split.share(split.part_for(WINDOW.counts, "noise")), sensitivity=1)
     )
-    at_zero, others = yield from draw("zeros and other values", mechanism)  # [window.1]
-    terms = (NoisyTerm(mechanism.noise[0], 1.0),) * 2
-    counted = Counted(Fraction(max(at_zero + others, 1)), terms)
+    numbers = yield from draw("zeros and other values", mechanism)  # [window.1]
+    total, others, hidden = sum(numbers), numbers[-1], sum(numbers[1:-1])
+    terms = (NoisyTerm(mechanism.noise[0], 1.0),) * len(numbers)
+    counted = Counted(Fraction(max(total, 1)), terms)
+    if given and expected_records(split, others) < WINDOW.given:
+        many = max(total / 4, mechanism.noise[0].tail_bound(WINDOW.surely))
+        status = COARSE.filled(step=here.lattice.step) if hidden > many else FEW
+        return _whole(here, counted, max(others, 1), status)
     below, strength = WINDOW.again
-    if expected_records(split, at_zero + others) < below:
+    if expected_records(split, total) < below:
         share = split.share(split.part_for(strength, "noise"))
-        number, noise = yield from draw_count(split, total, share, "count, again")
+        number, noise = yield from draw_count(split, sum(kinds), share, "count, again")
         counted = combined(counted, Counted(Fraction(number), (NoisyTerm(noise, 1.0),)))
     others = max(min(others, round(counted.value)), 1)
-    window = yield from _draw_window(records, split, counted, others)
-    found = _on_lattice(window, counted, others)
+    window, beyond = yield from _draw_window(here, records, counted, others, sizes=sizes)
+    found = replace(_on_lattice(here.lattice, window, counted, others), beyond=beyond)
+    if given:
+        found = replace(found, records=records)
+        if found.ends[0] == found.ends[1]:  # the window is beside the range
+            return _whole(here, counted, others, FEW)
+    if given and 2 * (found.ends[1] - found.ends[0]) >= here.lattice.width:
+        return _whole(here, counted, others, OK)
     if expected_records(split, others) < WINDOW.seen[0]:
-        return (yield from _confirmed(column, found, split))
+        seen = yield from _are_seen(replace(here, lattice=found.lattice), found)
+        if not seen and given:
+            return _whole(here, counted, others, FEW)
+        return replace(found, status=OK if seen else NOT_SEEN)
     return found
 
 
+def _whole(here: Setting, counted: Counted, others: int, status: Status) -> Found:
+    """The range that was given; most records of some hundred may be 0."""
+    lattice, count = here.lattice, round(counted.value)
+    some = expected_records(here.split, count) >= WINDOW.zeros and 2 * others < count
+    home = 0 if some and lattice.first <= 0 <= lattice.last else None
+    middle = (lattice.first + lattice.last) // 2
+    return Found(lattice, middle, lattice.width // 2 + 1, counted, others, None, home, status)
+
+
+def _kinds_of_values(here: Setting, *, finer: bool) -> Steps[tuple[tuple[int, ...], RecordSummary]]:
+    """How many values are 0, hidden by the step if that is asked, and others: not released."""
+    if here.lattice is KEYS:
+        also: tuple[Read[Any], ...] = ()
+        subsamples = 1
+    else:  # what comes later is read in the same pass
+        also = (here.ask(first_reduction(here.lattice, here.split, "clip", shape=True)),)
+        subsamples = 3
+    kinds: Read[Any] = here.ask(BinCounts((0, 1)))
+    if here.lattice is KEYS or finer:
+        kinds = Read(here.column, OCTAVES, OctaveCounts())
+    octaves, records, *_ = yield Reads((kinds, here.ask(Records(subsamples=subsamples)), *also))
+    if not (here.lattice is KEYS or finer):
+        return (octaves.counts[1], octaves.counts[0] + octaves.counts[2]), records
+    zeros, *sizes = octaves.counts
+    if not finer:
+        return (zeros, sum(sizes)), records
+    hidden = int(OCTAVES.read(np.array([FEW_STEPS / 2 * here.lattice.step]))[0])
+    return (zeros, sum(sizes[:hidden]), sum(sizes[hidden:])), records
+
+
 def _draw_window(
-    records: RecordSummary, split: BudgetSplit, counted: Counted, others: int
-) -> Steps[DataWindow]:
-    """[window.2] The draw, and what its grid and its score are by what was counted."""
+    here: Setting, records: RecordSummary, counted: Counted, others: int, *, sizes: bool
+) -> Steps[tuple[DataWindow, int]]:
+    """[window.2] The draw, and how many records are beyond the window at most, but for few.
+
+    What was counted says what its grid and its score are.
+    """
+    split = here.split
+    grid_of = WindowGrid.of_floats
+    if here.lattice is not KEYS:
+        grid_of = partial(WindowGrid.of_range, here.lattice)
+    sure = WINDOW.sure + math.log(grid_of(0).near)
     need, power = WINDOW.need
-    strength = min(WINDOW.most, (need / expected_records(split, others)) ** power)
+    strength = min(WINDOW.most, (need * sure / expected_records(split, others)) ** power)
     number = max(round(counted.value), 1)
     level = subsample_level(number)
     share = split.share(split.part_for(strength, "subsample" if level else "range"))
     rate = float(amplified(share.pure, level) if level else share.range)
     part, spare = WINDOW.trusted
-    grid = WindowGrid.of_floats(math.floor((part * rate * (others >> level) - spare) / math.log(2)))
+    affordable = math.floor((part * rate * (others >> level) - spare) / math.log(2))
+    grid = grid_of(0 if sizes else affordable)
     # Of a subsample the number of records varies too.
     deviation = math.sqrt(
         sum(term.variance for term in counted.noise) / 4**level + bool(level) * (number >> level)
@@ -151,7 +238,7 @@ def _draw_window(
     outside = min(
         WINDOW.others * (others >> level),
         WINDOW.fewest * (number >> level),
-        WINDOW.sure / rate + WINDOW.deviations * deviation,
+        sure / rate + WINDOW.deviations * deviation,
     )
     mechanism = split.spend(
         WindowScore.subsampled(
@@ -162,6 +249,7 @@ def _draw_window(
             round(outside / 2),
             round(WINDOW.listed * (others >> level)),
             level,
+            here.lattice,
         )
     )
 
@@ -170,22 +258,24 @@ def _draw_window(
         lo, hi = (float(window.middle + sign * window.radius) for sign in (-1, 1))
         return f"most records are between {lo:.6g} and {hi:.6g}"
 
-    return grid.window((yield from draw("window", mechanism, words)))
+    window = grid.window((yield from draw("window", mechanism, words)))
+    return window, round(outside) << level
 
 
-def _on_lattice(window: DataWindow, counted: Counted, others: int) -> Found:
-    """A lattice about the window, that reaches far beyond it."""
-    reach = window.radius * 2**WINDOW.reach
-    lattice = Lattice.within((float(window.middle - reach), float(window.middle + reach)))
+def _on_lattice(lattice: Lattice, window: DataWindow, counted: Counted, others: int) -> Found:
+    """The window on a lattice that is given, or on one about it that reaches far beyond it."""
+    if lattice is KEYS:
+        reach = window.radius * 2**WINDOW.reach
+        lattice = Lattice.within((float(window.middle - reach), float(window.middle + reach)))
     step = Fraction(lattice.step)
     centre, radius = round(window.middle / step), max(round(window.radius / step), 1)
     return Found(lattice, centre, radius, counted, others, window)
 
 
-def _confirmed(column: str | None, found: Found, split: BudgetSplit) -> Steps[Found]:
+def _are_seen(here: Setting, found: Found) -> Steps[bool]:
     """[window.3] Whether records are seen in the window; about the origin, not all close to it."""
-    here, (lo, hi), near = Setting(column, found.lattice, split), found.ends, found.radius >> 3
-    if abs(found.window.place) > 2:
+    split, (lo, hi), near = here.split, found.ends, found.radius >> 3
+    if found.place > 2:
         near = -1  # only about the origin may a window be far too wide
     core = BinCounts((min(max(-near, lo), hi), max(min(near + 1, hi + 1), lo + 1)))
     whole, close = yield from read_both(here.ask(BinCounts((lo, hi + 1))), here.ask(core))
@@ -194,5 +284,4 @@ def _confirmed(column: str | None, found: Found, split: BudgetSplit) -> Steps[Fo
     strength = min(most, math.sqrt(look / expected_records(split, found.others)))
     share = split.share(split.part_for(strength, "noise"))
     number, noise = yield from draw_count(split, inside, share, "records seen there")
-    seen = number > noise.tail_bound(WINDOW.surely)
-    return found if seen else replace(found, status=NOT_SEEN)
+    return number > noise.tail_bound(WINDOW.surely)
