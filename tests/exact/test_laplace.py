@@ -68,6 +68,11 @@ def test_tiny_scales_are_almost_always_zero() -> None:
     assert not discrete_laplace_many(scale, 1000, SeededEntropy(0)).any()
 
 
+def test_a_denominator_that_does_not_fit_is_no_matter() -> None:
+    scale = Fraction(2**63 - 1, 2**70)
+    assert set(discrete_laplace_many(scale, 500, SeededEntropy(3)).tolist()) == {0}
+
+
 def test_draws_that_do_not_fit_are_python_integers() -> None:
     draws = discrete_laplace_many(Fraction(2**63), 500, SeededEntropy(3))
     assert draws.dtype == np.object_

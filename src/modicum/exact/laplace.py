@@ -90,7 +90,7 @@ def _candidates(t: int, s: int, tries: int, entropy: Entropy) -> Integers:
     x = u.astype(np.float64) / float(t)
     u = u[exp_coins(x, lambda i: Fraction(int(u[i]), t), entropy)]
     v = unit_geometrics(len(u), entropy)
-    if t * (int(v.max(initial=0)) + 1) < _INT64:
+    if max(t * (int(v.max(initial=0)) + 1), s) < _INT64:
         y: Integers = (u.astype(np.int64) + t * v) // s
     else:
         y = (u.astype(np.object_) + t * v.astype(np.object_)) // s
