@@ -68,6 +68,8 @@ class FoundMeanTuning:
     """Records other than 0, per unit of noise, below which the window's ends are the bounds."""
     many: float = 1500.0
     """From so many on there is a centre, and a radius on each side of it."""
+    checked: float = 2500.0
+    """Of fewer records the numbers near the bounds do not tell whether a few lie far beyond."""
     rough: tuple[float, float] = (0.06, 1000.0)
     """Strength of a rough mean of some records; from so many on it falls by the fourth root."""
     radius: tuple[float, float] = (0.13, 3.2)
@@ -333,7 +335,7 @@ class Near(Clipped):
     @property
     def _checked(self) -> bool:
         """Whether there are records enough for their numbers near the bounds to tell."""
-        return float(self.counted.value) * self.rings.scale >= FOUND_MEAN.many
+        return float(self.counted.value) * self.rings.scale >= FOUND_MEAN.checked
 
     @property
     def condition(self) -> str:
