@@ -14,7 +14,7 @@ from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.windows import DataWindow, WindowGrid
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Draw, Steps
+from modicum.runtime.steps import Draw, Reads, Steps, changed
 from modicum.statistics.ranges.window import hides
 
 KINDS = "zeros and other values"
@@ -62,17 +62,16 @@ def told_apart(query: Query[Any]) -> Query[Any]:
     """
 
     def begin(event: Event) -> Steps[Any]:
-        steps, received, met = query.begin(event), None, Counter[str]()
-        while True:
-            try:
-                step = steps.send(received)
-            except StopIteration as stop:
-                return stop.value
-            if isinstance(step, Draw):
-                met[step.label] += 1
-                if met[step.label] > 1:
-                    step = step._replace(label=f"{step.label}, {met[step.label]}")
-            received = yield step
+        met = Counter[str]()
+
+        def numbered(step: Reads | Draw) -> Reads | Draw:
+            if isinstance(step, Reads):
+                return step
+            met[step.label] += 1
+            again = met[step.label] > 1
+            return step._replace(label=f"{step.label}, {met[step.label]}") if again else step
+
+        return changed(numbered, query.begin(event))
 
     return replace(query, begin=begin)
 

@@ -30,7 +30,7 @@ from modicum.releases import array_release, release
 from modicum.releases.status import USABLE, Status, judged
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.runtime.steps import Draw, Steps
+from modicum.runtime.steps import Draw, Reads, changed
 from modicum.sources import persons
 from modicum.sources.opening import open_source
 from modicum.summaries import synthetic
@@ -147,24 +147,14 @@ class Part:
 def steered(query: Query[Any], part: Part) -> Query[Any]:
     """The same query, with its radii drawn for one of several runs."""
 
-    def begin(event: Event) -> Steps[release.Estimate[Any]]:
-        return _steered_steps(query.begin(event), part)
+    def of_part(step: Reads | Draw) -> Reads | Draw:
+        if isinstance(step, Reads):
+            return step
+        part.mechanisms[step.label] = step.mechanism
+        sizes = step.mechanism.error_sizes()
+        return step if sizes is None else Draw(step.label, _Steered(step.mechanism, sizes, part))
 
-    return replace(query, begin=begin)
-
-
-def _steered_steps(steps: Steps[release.Estimate[Any]], part: Part) -> Steps[release.Estimate[Any]]:
-    reply = None
-    while True:
-        try:
-            step = steps.send(reply)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        if isinstance(step, Draw):
-            part.mechanisms[step.label] = step.mechanism
-            if (sizes := step.mechanism.error_sizes()) is not None:
-                step = Draw(step.label, _Steered(step.mechanism, sizes, part))
-        reply = yield step
+    return replace(query, begin=lambda event: changed(of_part, query.begin(event)))
 
 
 @dataclass(frozen=True, slots=True)

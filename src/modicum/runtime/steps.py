@@ -81,6 +81,17 @@ def draw_count(
     return noisy, mechanism.noise[0]
 
 
+def changed(change: Callable[[Reads | Draw], Reads | Draw], steps: Steps[T]) -> Steps[T]:
+    """Carry out the steps of an estimator, each changed before it is taken."""
+    received = None
+    while True:
+        try:
+            step = steps.send(received)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        received = yield change(step)
+
+
 def reading(
     change: Callable[[Read[Any]], Read[Any]], steps: Steps[T], records: int = 1
 ) -> Steps[T]:
@@ -88,27 +99,18 @@ def reading(
 
     Of these a person may have so many ``records``.
     """
-    received = None
-    while True:
-        try:
-            step = steps.send(received)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+
+    def other(step: Reads | Draw) -> Reads | Draw:
         if isinstance(step, Reads):
-            step = Reads(tuple(change(ask) for ask in step.reads))
-        else:
-            step = step._replace(records=step.records * records)
-        received = yield step
+            return Reads(tuple(change(ask) for ask in step.reads))
+        return step._replace(records=step.records * records)
+
+    return changed(other, steps)
 
 
 def labelled(prefix: str, steps: Steps[T]) -> Steps[T]:
     """Carry out the steps of an estimator with a prefix to the names of its draws."""
-    received = None
-    while True:
-        try:
-            step = steps.send(received)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        received = (
-            yield step if isinstance(step, Reads) else step._replace(label=prefix + step.label)
-        )
+    return changed(
+        lambda step: step if isinstance(step, Reads) else step._replace(label=prefix + step.label),
+        steps,
+    )

@@ -12,7 +12,7 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Mechanism, Support
 from modicum.privacy.event import ZCDP, Event, PureDP, RangeDP
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Draw, Steps
+from modicum.runtime.steps import Draw, Reads, changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,10 @@ def scaled(event: Event, factor: Fraction) -> Event:
 def weaker(query: Query[Any], factor: Fraction = FACTOR) -> Query[Any]:
     """Draw as for a multiple of ε, or its square of ρ, and claim the cost."""
 
-    def begin(event: Event) -> Steps[Any]:
-        inner, reply = query.begin(scaled(event, factor)), None
-        while True:
-            try:
-                step = inner.send(reply)
-            except StopIteration as stop:
-                return stop.value
-            if isinstance(step, Draw):
-                mechanism = Relabelled(step.mechanism, scaled(step.mechanism.event, 1 / factor))
-                step = step._replace(mechanism=mechanism)
-            reply = yield step
+    def claimed(step: Reads | Draw) -> Reads | Draw:
+        if isinstance(step, Reads):
+            return step
+        stated = scaled(step.mechanism.event, 1 / factor)
+        return step._replace(mechanism=Relabelled(step.mechanism, stated))
 
-    return replace(query, begin=begin)
+    return replace(query, begin=lambda event: changed(claimed, query.begin(scaled(event, factor))))
