@@ -24,12 +24,24 @@ from modicum.mechanisms.exponential import (
 )
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
-from modicum.privacy import event, split
+from modicum.privacy import split
+from modicum.privacy.event import PureDP
 
 Integers = NDArray[np.int64]
 
 _STEEP = 1.25  # power of a distance in the prior of an end; measured, see [quantile.13]
 _FINE = 1 << 10  # units of a rank or record, at least, where a prior is added to the losses
+
+
+def on_subsample(
+    nobody: ScoreFunction, records: Members, share: split.Share, level: int
+) -> Subsampled[int]:
+    """Build the draw by a score of ``nobody`` on a subsample of rate 2^-level of records."""
+    if level == 0:
+        whole = Exponential(nobody, share.range)
+        return Subsampled(records, whole, level, whole.event)
+    template = Exponential(nobody, amplified(share.pure, level))
+    return Subsampled(records, template, level, PureDP(share.pure))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,11 +265,7 @@ class MedianScore(ScoreFunction):
     ) -> Subsampled[int]:
         """Build the mechanism on a subsample of rate 2^-level, on a grid of so many bits."""
         nobody = cls(np.empty(0, dtype=np.int64), FloatGrid(bits), lattice.first, lattice.last)
-        if level == 0:
-            whole = Exponential(nobody, share.range)
-            return Subsampled(records, whole, level, whole.event)
-        template = Exponential(nobody, amplified(share.pure, level))
-        return Subsampled(records, template, level, event.PureDP(share.pure))
+        return on_subsample(nobody, records, share, level)
 
     def over(self, q: Integers) -> MedianScore:
         return replace(self, numbers=np.sort(self.grid.numbers(q)))

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
-from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
-from modicum.mechanisms.subsampled import Members, Subsampled, amplified
-from modicum.privacy import event, split
+from modicum.mechanisms.exponential import Runs, ScoreFunction
+from modicum.mechanisms.scores import on_subsample
+from modicum.mechanisms.subsampled import Members, Subsampled
+from modicum.privacy import split
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -219,11 +220,7 @@ class WindowScore(ScoreFunction):
     ) -> Subsampled[int]:
         """Build the mechanism on a subsample of rate 2^-level."""
         nobody = cls(np.empty(0), grid, spare, sized, least, lattice)
-        if level == 0:
-            whole = Exponential(nobody, share.range)
-            return Subsampled(records, whole, level, whole.event)
-        template = Exponential(nobody, amplified(share.pure, level))
-        return Subsampled(records, template, level, event.PureDP(share.pure))
+        return on_subsample(nobody, records, share, level)
 
     def over(self, q: Integers) -> WindowScore:
         return replace(self, positions=np.sort(self.lattice.numbers_of(q)))
