@@ -247,13 +247,7 @@ class SkewnessErrorModel(PowersErrorModel):
         return self.tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "clip": self.clip,
-            "rough_mean": self.lattice.value(self.rough.value),
-            "count": float(self.counted.value),
-            "moments": [float(moment) for moment in self._moments()],
-            "clipped_at_most": self.outside.at_most(0.05),
-        }
+        return self.shown(moments=[float(moment) for moment in self._moments()])
 
 
 @storable

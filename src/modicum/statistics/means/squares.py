@@ -117,6 +117,16 @@ class PowersErrorModel(Clipped):
         """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
         return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
+    def shown(self, **more: object) -> dict[str, object]:
+        """What a record shows of it, and more."""
+        return {
+            "clip": self.clip,
+            "rough_mean": self.lattice.value(self.rough.value),
+            "count": float(self.counted.value),
+            **more,
+            "clipped_at_most": self.outside.at_most(0.05),
+        }
+
 
 @storable
 @dataclass(frozen=True, slots=True)
@@ -231,13 +241,7 @@ class VarianceErrorModel(PowersErrorModel):
         return self.tail_in_words(tail)
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "clip": self.clip,
-            "rough_mean": self.lattice.value(self.rough.value),
-            "count": float(self.counted.value),
-            "relative_noise_sd": self.noise.variance**0.5 / max(self.sums[0], 1),
-            "clipped_at_most": self.outside.at_most(0.05),
-        }
+        return self.shown(relative_noise_sd=self.noise.variance**0.5 / max(self.sums[0], 1))
 
 
 @storable
