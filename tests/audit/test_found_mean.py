@@ -16,7 +16,6 @@ from modicum.audit.trail import Remembered
 from modicum.mechanisms.windows import DataWindow, WindowGrid
 from modicum.privacy.event import event_of
 from modicum.runtime.replay import replay
-from modicum.statistics.means import found_mean
 from modicum.statistics.ranges import window
 from tests.audit.counted import (
     COARSE,
@@ -244,7 +243,7 @@ def test_a_branch_by_unreleased_numbers_is_found(name, monkeypatch) -> None:
     assert text.count(told[name][0]) == 1
     there = dict(vars(window))
     exec(text.replace(*told[name]), there)
-    monkeypatch.setattr(found_mean, "find_window", there["find_window"])
+    monkeypatch.setattr(window, "find_window", there["find_window"])
     pairs = audit.neighbours((0.0, 1.0, -6.0), 2)
     report = audit.check(WITHIN, pairs, values=INSIDE_FEWER, widths=(0,))
     assert report.passed == (name == "hidden")  # two records are never so many

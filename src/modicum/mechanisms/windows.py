@@ -22,9 +22,6 @@ from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
 from modicum.mechanisms.exponential import Runs, ScoreFunction
-from modicum.mechanisms.scores import on_subsample
-from modicum.mechanisms.subsampled import Members, Subsampled
-from modicum.privacy import split
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -205,22 +202,6 @@ class WindowScore(ScoreFunction):
     sized: int
     least: int
     lattice: Lattice = KEYS
-
-    @classmethod
-    def subsampled(
-        cls,
-        records: Members,
-        grid: WindowGrid,
-        share: split.Share,
-        spare: int,
-        sized: int,
-        least: int,
-        level: int,
-        lattice: Lattice = KEYS,
-    ) -> Subsampled[int]:
-        """Build the mechanism on a subsample of rate 2^-level."""
-        nobody = cls(np.empty(0), grid, spare, sized, least, lattice)
-        return on_subsample(nobody, records, share, level)
 
     def over(self, q: Integers) -> WindowScore:
         return replace(self, positions=np.sort(self.lattice.numbers_of(q)))

@@ -258,7 +258,6 @@ class BinCounts(Reduction["BinSummary"]):
     def begin(self, lattice: Lattice | None, *_: object) -> Blockwise[BinSummary]:
         lattice = ranged(lattice, "bins need")
         edges = np.array(self.edges, dtype=np.int64)
-        quantiser = Quantiser(lattice)
 
         def of_few(x: Floats) -> BinSummary:
             bits = quantiser.present(x)
@@ -266,6 +265,7 @@ class BinCounts(Reduction["BinSummary"]):
             return BinSummary(self.edges, np.diff(below, prepend=0, append=len(bits)))
 
         if len(edges) <= _COMPARED:
+            quantiser = Quantiser(lattice)
             # An edge that is not within the range leaves all records on one side, clamped or not.
             ends = np.where(edges > quantiser.last, _ALL_BITS.max, edges + quantiser.zero)
             ends[edges <= quantiser.first] = _ALL_BITS.min

@@ -15,15 +15,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.staircase import add_to_one
-from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Interval, ScalarEstimate
 from modicum.releases.status import OK, Status, at_an_end
@@ -32,18 +29,24 @@ from modicum.statistics.means.mean_error import MeanErrorModel
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.bounded_mean import BoundedErrorModel, mean_between, mean_in_range
 from modicum.statistics.ranges.bounds import Bounds, Rough, Setting
-from modicum.statistics.ranges.found_range import in_finer_range
 from modicum.statistics.ranges.split import (
     Schedule,
     expected_records,
     first_reduction,
     mean_schedule,
 )
-from modicum.statistics.ranges.window import Found, find_window, hides
+from modicum.statistics.ranges.window import Found
 from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.error_law import DiscretePart, ErrorLaw, Reach
 from modicum.statistics.tails.outside import ALLOWS, BEYOND, HEAVY, UNCHECKED, Clipped, NoisyTerm
-from modicum.statistics.tails.rings import NOT_COUNTED, RINGS, Rings, draw_rings, ring_bins
+from modicum.statistics.tails.rings import (
+    NOT_COUNTED,
+    RINGS,
+    Rings,
+    draw_rings,
+    not_counted,
+    ring_bins,
+)
 from modicum.stored.codec import storable
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records
@@ -106,42 +109,20 @@ class Bounded(NamedTuple):
         return ring_bins(self.centre, self.radii)
 
 
-def mean_anywhere(column: str | None, event: Event) -> Steps[ScalarEstimate]:
-    """Estimate the mean of a column of any scale; the draws cost exactly ``event``."""
-    return (yield from mean_by_window(Setting(column, KEYS, BudgetSplit(event))))
-
-
-def mean_within(
-    column: str | None, lattice: Lattice, event: Event, *, finer: bool = True
-) -> Steps[ScalarEstimate]:
-    """Estimate a mean in a range that is given; the draws cost exactly ``event``.
-
-    ``finer``: values that the step hides are looked for in a part of the range.
-    """
-    here = Setting(column, lattice, BudgetSplit(event))
-    return (yield from mean_by_window(here, finer=finer and hides(lattice)))
-
-
-def mean_by_window(here: Setting, *, finer: bool = False) -> Steps[ScalarEstimate]:
-    """Estimate the mean of the records of a setting."""
-    given, split = here.lattice, here.split
-    found = yield from find_window(here, finer=finer)
-    here = replace(here, lattice=found.lattice)
-    if finer and found.status.code == "coarse_step":  # [mean.19]
-        again = partial(mean_within, here.column, finer=False)
-        return (yield from in_finer_range(here.column, given, split.rest().loss, again))
-    others = expected_records(split, found.others)
+def mean_in_window(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+    """Estimate the mean of records whose window was found."""
+    others = expected_records(here.split, found.others)
     if found.window is None:
         if not found.status.ok or others < RINGS.begin:
             return (yield from _over_the_range(here, found))
         bounded = yield from _about_the_range(here, found)
     elif others < FOUND_MEAN.few:
-        return (yield from _between_the_ends(here, found, None if given is KEYS else given))
+        return (yield from _between_the_ends(here, found))
     elif others < FOUND_MEAN.many:
         bounded = yield from about_a_rough_mean(here, found, FOUND_MEAN)
     else:
         bounded = yield from about_a_median(here, found, FOUND_MEAN)
-    return (yield from _deviations(here, found, bounded, given=given is not KEYS))
+    return (yield from _deviations(here, found, bounded))
 
 
 def _over_the_range(here: Setting, found: Found) -> Steps[ScalarEstimate]:
@@ -159,15 +140,19 @@ def _about_the_range(here: Setting, found: Found) -> Steps[Bounded]:
     return Bounded(found.centre, ends, rough)
 
 
-def _between_the_ends(here: Setting, found: Found, given: Lattice | None) -> Steps[ScalarEstimate]:
+def _between_the_ends(here: Setting, found: Found) -> Steps[ScalarEstimate]:
     """[window.4] The mean of records clipped to the window, with all that is left."""
     (lo, hi), step = found.ends, found.lattice.step
     ends = Lattice(lo * step, hi * step, step)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     within = yield from mean_between(here, ends, clipped.total, clipped.count)
-    rings = replace(NOT_COUNTED, scale=float(here.split.scale))
     model = WindowMeanErrorModel(
-        ends, within.left, within.right, within.noise, rings=rings, given=given
+        ends,
+        within.left,
+        within.right,
+        within.noise,
+        rings=not_counted(here.split),
+        given=found.lattice if found.given else None,
     )
     status = UNCHECKED if found.status.ok else found.status
     return ScalarEstimate(model.value, model, status, found.lattice)
@@ -252,23 +237,21 @@ def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Step
 
 
 def near_the_bounds(
-    split: BudgetSplit, found: Found, bounded: Bounded, bins: BinSummary
+    split: BudgetSplit, found: Found, bins: BinSummary, centre: int, radii: tuple[int, int]
 ) -> Steps[Rings]:
     """[window.7] Counts near the bounds, if the records are not too few for them."""
     if found.window is None or expected_records(split, found.count) < RINGS.begin:
-        return replace(NOT_COUNTED, scale=float(split.scale))
-    return (yield from draw_rings(split, bins, bounded.centre, bounded.radii, found.count))
+        return not_counted(split)
+    return (yield from draw_rings(split, bins, centre, radii, found.count))
 
 
-def _deviations(
-    here: Setting, found: Found, bounded: Bounded, *, given: bool
-) -> Steps[ScalarEstimate]:
+def _deviations(here: Setting, found: Found, bounded: Bounded) -> Steps[ScalarEstimate]:
     """[mean.11] The sum of deviations."""
     split, lattice, (lo, hi) = here.split, here.lattice, (bounded.bounds.lo, bounded.bounds.hi)
     rough = bounded.rough.value
     reach = max(hi - rough, rough - lo, 1)
     bins, clipped = yield from read_both(here.ask(bounded.bins), here.ask(ClippedSum(lo, hi)))
-    rings = yield from near_the_bounds(split, found, bounded, bins)
+    rings = yield from near_the_bounds(split, found, bins, bounded.centre, bounded.radii)
     deviation = clipped.total - rough * clipped.count
     final = split.spend(add_to_one(deviation, split.rest(), sensitivity=reach))
     (noisy,) = yield from draw(
@@ -285,10 +268,10 @@ def _deviations(
         bounded.bounds.outside,
         centre=bounded.centre,
         rings=rings,
-        given=given,
+        given=found.given,
     )
     status = model.status_of(found.status)
-    if given and status.ok:
+    if found.given and status.ok:
         status = at_an_end(lattice, *model.interval(0.95, None))
     return ScalarEstimate(model.value, model, status, lattice)
 
@@ -299,9 +282,15 @@ class Near(Clipped):
     __slots__ = ()
 
     if TYPE_CHECKING:
-        centre: int
-        rings: Rings
-        given: bool
+
+        @property
+        def centre(self) -> int: ...
+
+        @property
+        def rings(self) -> Rings: ...
+
+        @property
+        def given(self) -> bool: ...
 
     def tail_index(self, level: float) -> float:
         """The index that the allowances are calibrated for."""
@@ -332,6 +321,9 @@ class Near(Clipped):
         heavy = typical is not None and typical < tail_index.surely_enough(self.order)
         return HEAVY if heavy else OK
 
+    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
+        return self.noise.bound(2 * alpha) + self.missing(side, tail)
+
     @property
     def _checked(self) -> bool:
         """Whether there are records enough for their numbers near the bounds to tell."""
@@ -357,9 +349,6 @@ class FoundMeanErrorModel(Near, MeanErrorModel):
     centre: int = 0
     rings: Rings = NOT_COUNTED
     given: bool = False
-
-    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
-        return self.noise.bound(2 * alpha) + self.missing(side, tail)
 
     def _clipped(self, side: int, tail: float, unit: float) -> DiscretePart:
         return DiscretePart.of(self.missing(side, tail) * unit)

@@ -16,9 +16,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from modicum.exact.float_keys import KEYS
-from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import ScalarEstimate
 from modicum.releases.status import Status
 from modicum.runtime.steps import Steps, read_both
@@ -34,7 +31,7 @@ from modicum.statistics.means.found_mean import (
 from modicum.statistics.means.squares import VarianceErrorModel, noisy_squares
 from modicum.statistics.ranges.bounds import Bounds, Setting, rough_mean
 from modicum.statistics.ranges.split import expected_records, mean_schedule
-from modicum.statistics.ranges.window import Found, find_window
+from modicum.statistics.ranges.window import Found
 from modicum.statistics.tails.outside import HEAVY, UNCHECKED
 from modicum.statistics.tails.rings import NOT_COUNTED, Rings
 from modicum.statistics.tails.tail_index import Evidence
@@ -61,13 +58,12 @@ class FoundSpreadTuning(FoundMeanTuning):
 FOUND_SPREAD = FoundSpreadTuning()
 
 
-def spread_anywhere(column: str | None, event: Event, *, root: bool) -> Steps[ScalarEstimate]:
-    """Estimate a variance of any scale, or its ``root``; the draws cost exactly ``event``."""
-    split = BudgetSplit(event)
-    found = yield from find_window(Setting(column, KEYS, split))
+def spread_in_window(here: Setting, found: Found, *, root: bool) -> Steps[ScalarEstimate]:
+    """Estimate the variance, or its root, of records whose window was found."""
+    split = here.split
     if not root:
         found = _with_squares(found)
-    here = Setting(column, found.lattice, split)
+        here = replace(here, lattice=found.lattice)
     others = expected_records(split, found.others)
     if others < FOUND_SPREAD.many:
         bounded = yield from _of_fewer(here, found, few=others < FOUND_SPREAD.few)
@@ -77,7 +73,7 @@ def spread_anywhere(column: str | None, event: Event, *, root: bool) -> Steps[Sc
     bins, squares = yield from read_both(
         here.ask(bounded.bins), here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value))
     )
-    rings = yield from near_the_bounds(split, found, bounded, bins)
+    rings = yield from near_the_bounds(split, found, bins, bounded.centre, bounded.radii)
     model = yield from noisy_squares(
         here,
         squares,
@@ -125,7 +121,7 @@ class FoundSpreadErrorModel(Near, VarianceErrorModel):
 
     centre: int = 0
     rings: Rings = NOT_COUNTED
-    given: bool = False
+    given: ClassVar[bool] = False
     beyond: ClassVar[float] = 0.0
     parts: ClassVar[tuple[float, float, float]] = (0.3, 0.6, 0.15)  # m is rough, of few records
 

@@ -12,30 +12,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from typing import ClassVar
 
-from modicum.exact.float_keys import KEYS
-from modicum.exact.lattice import Lattice
 from modicum.mechanisms.staircase import add_to_one
-from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import ScalarEstimate
 from modicum.releases.status import Status, unseen
-from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
-from modicum.statistics.means.found_mean import FOUND_MEAN, Near, radius_schedule
+from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.statistics.means.found_mean import (
+    FOUND_MEAN,
+    Near,
+    near_the_bounds,
+    radius_schedule,
+)
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.bounds import Setting
 from modicum.statistics.ranges.clipped_sum import LAST_DRAW, SumErrorModel
-from modicum.statistics.ranges.found_range import in_finer_range
 from modicum.statistics.ranges.split import (
     expected_records,
     first_reduction,
     mean_schedule,
     sum_schedule,
 )
-from modicum.statistics.ranges.window import Found, find_window, hides
+from modicum.statistics.ranges.window import Found
 from modicum.statistics.tails.outside import TOO_LITTLE, Counted, NoisyTerm, Outside
-from modicum.statistics.tails.rings import NOT_COUNTED, RINGS, Rings, draw_rings, ring_bins
+from modicum.statistics.tails.rings import NOT_COUNTED, Rings, ring_bins
 from modicum.stored.codec import storable
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records
@@ -59,30 +59,9 @@ class FoundSumTuning:
 FOUND_SUM = FoundSumTuning()
 
 
-def sum_anywhere(column: str | None, event: Event) -> Steps[ScalarEstimate]:
-    """Estimate the sum of a column of any scale; the draws cost exactly ``event``."""
-    return (yield from sum_by_window(Setting(column, KEYS, BudgetSplit(event))))
-
-
-def sum_within(
-    column: str | None, lattice: Lattice, event: Event, *, finer: bool = True
-) -> Steps[ScalarEstimate]:
-    """Estimate a sum in a range that is given; the draws cost exactly ``event``.
-
-    ``finer``: values that the step hides are looked for in a part of the range.
-    """
-    here = Setting(column, lattice, BudgetSplit(event))
-    return (yield from sum_by_window(here, finer=finer and hides(lattice)))
-
-
-def sum_by_window(here: Setting, *, finer: bool = False) -> Steps[ScalarEstimate]:
-    """Estimate the sum of the records of a setting."""
-    given, split = here.lattice, here.split
-    found = yield from find_window(here, sizes=True, finer=finer)
-    here = replace(here, lattice=found.lattice)
-    if finer and found.status.code == "coarse_step":  # [mean.19]
-        again = partial(sum_within, here.column, finer=False)
-        return (yield from in_finer_range(here.column, given, split.rest().loss, again))
+def sum_in_window(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+    """Estimate the sum of records whose window was found."""
+    split = here.split
     if found.window is None and not found.status.ok:
         found = yield from _counted_again(here, found)
     (lo, hi), outside = found.ends, None
@@ -94,9 +73,7 @@ def sum_by_window(here: Setting, *, finer: bool = False) -> Steps[ScalarEstimate
     clipped, bins = yield from read_both(
         here.ask(ClippedSum(lo, hi)), here.ask(ring_bins(0, (reach, reach)))
     )
-    rings = replace(NOT_COUNTED, scale=float(split.scale))
-    if found.window and expected_records(split, found.count) >= RINGS.begin:
-        rings = yield from draw_rings(split, bins, 0, (reach, reach), found.count)
+    rings = yield from near_the_bounds(split, found, bins, 0, (reach, reach))
     final = split.spend(add_to_one(clipped.total, split.rest(), sensitivity=reach))
     (noisy,) = yield from draw(LAST_DRAW, final, lambda drawn: here.lattice.words(drawn[0]))
     model = FoundSumErrorModel(
@@ -111,17 +88,17 @@ def sum_by_window(here: Setting, *, finer: bool = False) -> Steps[ScalarEstimate
         home=found.home,
         every=found.counted,
         rings=rings,
-        given=given is not KEYS,
+        given=found.given,
     )
     return ScalarEstimate(model.value, model, _status(model, found), here.lattice)
 
 
 def _counted_again(here: Setting, found: Found) -> Steps[Found]:
     """Count few records more closely: nothing else tells whether there are any."""
-    share = here.split.share(here.split.part_for(FOUND_SUM.again, "noise"))
-    ends = here.lattice.first, here.lattice.last
-    summary = yield from read(here.ask(ClippedSum(*ends)))
-    number, noise = yield from draw_count(here.split, summary.count, share, "count, again")
+    summary = yield from read(here.ask(ClippedSum(here.lattice.first, here.lattice.last)))
+    number, noise = yield from bounds.count_some(
+        here, summary.count, FOUND_SUM.again, "count, again"
+    )
     counted = Counted(Fraction(max(number, 1)), (NoisyTerm(noise, 1.0),))
     return replace(found, counted=counted)
 
@@ -170,14 +147,11 @@ _NOBODY = Counted(Fraction(1), ())
 class FoundSumErrorModel(Near, SumErrorModel):
     """A noisy clipped sum, whose interval allows for what is clipped by counts near the radius."""
 
+    centre: ClassVar[int] = 0
     every: Counted = _NOBODY
-    centre: int = 0
     rings: Rings = NOT_COUNTED
     given: bool = False
 
     @property
     def counted(self) -> Counted:
         return self.every
-
-    def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
-        return self.noise.bound(2 * alpha) + self.missing(side, tail)

@@ -18,8 +18,9 @@ from modicum.releases.status import USABLE, Status
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, reading
 from modicum.statistics import spec, texts
-from modicum.statistics.means import found_mean
+from modicum.statistics.means.found_mean import mean_in_window
 from modicum.statistics.options import LEAST_LEVEL, NoOption
+from modicum.statistics.ranges.window import in_window
 from modicum.stored.codec import storable
 
 _MOST = 10
@@ -114,7 +115,7 @@ class LogarithmErrorModel:
 
 def _mean_of_logs(column: str | None, lattice: LogLattice, event: Event) -> Steps[ScalarEstimate]:
     # [geometric_mean.3]
-    steps = found_mean.mean_within(column, lattice.numbers, event, finer=False)
+    steps = in_window(mean_in_window, column, event, lattice.numbers, finer=False)
     found = yield from reading(
         lambda ask: replace(ask, lattice=lattice), steps
     )  # [geometric_mean.2]

@@ -37,7 +37,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec, texts
 from modicum.statistics.means import ways
-from modicum.statistics.means.found_mean import mean_anywhere, mean_within
+from modicum.statistics.means.found_mean import mean_in_window
 from modicum.statistics.means.mean_error import MeanErrorModel, SingleValueErrorModel
 from modicum.statistics.options import checked_population
 from modicum.statistics.ranges import search
@@ -57,6 +57,7 @@ from modicum.statistics.ranges.split import (
     NearOption,
     SampleOption,
 )
+from modicum.statistics.ranges.window import in_window
 from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.outside import (
     Counted,
@@ -160,7 +161,7 @@ def adaptive_mean(
     ``finer``: values that the step hides are looked for in a part of the range.
     """
     if options == BOTH_CLUSTERS[0]:
-        return (yield from mean_within(column, lattice, event, finer=finer))
+        return (yield from in_window(mean_in_window, column, event, lattice))
     here = Setting(column, lattice, BudgetSplit(event))
     more = part_for_squares if options.population else None
     near = options if isinstance(options, NearOption) else None
@@ -289,7 +290,7 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean",
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
-        of_any=mean_anywhere,
+        of_any=partial(in_window, mean_in_window),
         of_persons=_mean_of_persons,
         of_truths=ways.BOUNDED_MEAN,
         pooled=_pooled,

@@ -29,11 +29,12 @@ from modicum.releases.status import Status, alike
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
 from modicum.statistics import spec, texts
-from modicum.statistics.means.found_spread import spread_anywhere
+from modicum.statistics.means.found_spread import spread_in_window
 from modicum.statistics.means.squares import ConstantErrorModel, VarianceErrorModel, noisy_squares
 from modicum.statistics.options import NoOption
 from modicum.statistics.ranges import search
 from modicum.statistics.ranges.bounds import Bounds, Rough, Setting, count_away, rough_mean
+from modicum.statistics.ranges.window import in_window
 from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.outside import (
     Counted,
@@ -195,7 +196,7 @@ VARIANCE = spec.Row(
     "variance with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=False),
     lattice_of=spec.with_squares,
-    of_any=partial(spread_anywhere, root=False),
+    of_any=partial(in_window, partial(spread_in_window, root=False)),
     strength=spec.FOR_FAR_VALUES,
 )
 
@@ -206,7 +207,7 @@ STD = spec.Row(
     "variance",
     "standard deviation with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(column, lattice, event, root=True),
-    of_any=partial(spread_anywhere, root=True),
+    of_any=partial(in_window, partial(spread_in_window, root=True)),
     strength=spec.FOR_FAR_VALUES,
 )
 

@@ -15,7 +15,7 @@ from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
 from modicum.statistics import spec, texts
-from modicum.statistics.means.found_sum import sum_anywhere, sum_within
+from modicum.statistics.means.found_sum import sum_in_window
 from modicum.statistics.ranges import bounds, clipped_sum
 from modicum.statistics.ranges.split import (
     BOTH_CLUSTERS,
@@ -23,6 +23,7 @@ from modicum.statistics.ranges.split import (
     ClusterOption,
     Clusters,
 )
+from modicum.statistics.ranges.window import in_window
 from modicum.summaries import base, sums
 
 
@@ -82,12 +83,15 @@ def sum(
     return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
 
+_by_window = partial(in_window, sum_in_window, sizes=True)
+
+
 def adaptive_sum(
     column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a sum in a range; the draws cost exactly ``event``."""
     if options == BOTH_CLUSTERS[0]:
-        return (yield from sum_within(column, lattice, event))
+        return (yield from _by_window(column, event, lattice))
     return (yield from clipped_sum.adaptive_sum(column, lattice, event, options))
 
 
@@ -137,7 +141,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "sum",
         "sum with noise on the scale of the data's own size",
         adaptive_sum,
-        of_any=sum_anywhere,
+        of_any=_by_window,
         of_persons=sum_of_persons,
         pooled_persons=lambda wider: pooled_way(wider, "sum"),
     ),

@@ -36,7 +36,7 @@ from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms import additive, grids, scores, selection
 from modicum.mechanisms.exponential import Exponential
 from modicum.privacy.split import BudgetSplit
-from modicum.releases.status import COARSE, OK, Status
+from modicum.releases.status import COARSE, FEW_STEPS, OK, Status
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.ranges.split import (
     SHAPE_PARTS,
@@ -408,7 +408,6 @@ def combined(first: Counted, second: Counted) -> Counted:
 Way = Literal["none", "radii", "range"]
 
 _SURE = 50  # times: an atom at home is missed more seldom
-_FEW_STEPS = 8
 _HIDDEN = 20.0  # scales of its noise that all records are, in a count of values within a step
 _SLOPE = 40  # a radius weighs e^(1/40) times what the next smaller one does
 _TARGET = 0.4  # of the records, outside the radius
@@ -540,6 +539,11 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     return replace(atom, way="radii", schedule=chosen, found=found, noise=noise)
 
 
+def hidden_octaves(lattice: Lattice) -> int:
+    """How many octaves have sizes other than 0 that are smaller than eight steps."""
+    return int(OCTAVES.read(np.array([FEW_STEPS / 2 * lattice.step]))[0])
+
+
 def hidden_by_step(here: Setting, schedule: Schedule, home: int, n0: int) -> Steps[Status | None]:
     """[mean.19] What to say if many records are not 0, but smaller than eight steps.
 
@@ -550,7 +554,7 @@ def hidden_by_step(here: Setting, schedule: Schedule, home: int, n0: int) -> Ste
     if home or lattice.floor > 1 or here.rule is not None or lattice.linear is not lattice:
         return None
     octaves = yield from read(replace(here, lattice=OCTAVES).ask(OctaveCounts()))
-    last = int(OCTAVES.read(np.array([_FEW_STEPS / 2 * lattice.step]))[0])  # of those below eight
+    last = hidden_octaves(lattice)
     strength = affordable(here, schedule, _HIDDEN / expected_records(here.split, n0))
     label = "values smaller than the step, but not 0"
     found, _ = yield from count_some(here, sum(octaves.counts[1 : last + 1]), strength, label)

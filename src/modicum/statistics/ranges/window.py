@@ -1,7 +1,8 @@
-"""Where a column is, if nobody gave a range: one draw of a window, and a count that confirms it.
+"""Where a column is, in a range or in none: one draw of a window, and a count that confirms it.
 
 [window.1] counts  noisy numbers of zeros and of other values; of few records all are counted again;
-[window.2] window  of all windows of float64 one that holds nearly all records, spread in it;
+[window.2] window  of all windows of float64, or of a range, one that holds nearly all records,
+                   spread in it;
 [window.3] seen    of few records, how many are in it: a window that was missed says so.
 
 The window gives what follows a centre, a scale and a lattice. docs/research/proofs/window.md has
@@ -11,6 +12,7 @@ the proofs, with the same labels.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -22,11 +24,16 @@ from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.scores import on_subsample
 from modicum.mechanisms.subsampled import amplified
 from modicum.mechanisms.windows import DataWindow, WindowGrid, WindowScore
-from modicum.releases.status import COARSE, FEW_STEPS, OK, Status, alike
-from modicum.runtime.steps import Reads, Steps, draw, draw_count, read_both
-from modicum.statistics.ranges.bounds import Setting, combined
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.releases.release import ScalarEstimate
+from modicum.releases.status import COARSE, OK, Status, alike
+from modicum.runtime.steps import Reads, Steps, draw, read_both
+from modicum.statistics.ranges.bounds import Setting, combined, count_some, hidden_octaves
+from modicum.statistics.ranges.found_range import in_finer_range
 from modicum.statistics.ranges.split import expected_records, first_reduction, subsample_level
 from modicum.statistics.tails.outside import FEW, Counted, NoisyTerm
 from modicum.summaries.base import Read
@@ -50,7 +57,7 @@ class WindowTuning:
     """
 
     counts: float = 0.04
-    """Strength of the two counts."""
+    """Strength of the counts of zeros and of other values."""
     again: tuple[float, float] = (1500.0, 0.07)
     """So many records per unit of noise are counted once, fewer again with that strength."""
     most: float = 0.38
@@ -89,9 +96,10 @@ class Found:
     """Where records are: ends on a lattice, in its steps, and the numbers of records.
 
     ``others`` are the values that are not 0, ``status`` says whether the window was confirmed.
-    Without a ``window`` nothing better is known than the range of the lattice, which was given, and
-    whether most records are at ``home``, 0. Some records may be ``beyond`` a window. ``records``,
-    further secret subsamples, are not released: there are some if the window's pass read them.
+    ``given``: the range of the lattice was. Then there may be no ``window``: nothing better is
+    known than the range, and whether most records are at ``home``, 0. Some records may be
+    ``beyond`` a window. ``records``, further secret subsamples, are not released: in a given range
+    the window's pass read them.
     """
 
     lattice: Lattice
@@ -102,6 +110,7 @@ class Found:
     window: DataWindow | None = None
     home: int | None = None
     status: Status = OK
+    given: bool = False
     beyond: int = 0
     records: RecordSummary | None = field(default=None, repr=False)
 
@@ -136,7 +145,32 @@ class Found:
 
 def hides(lattice: Lattice) -> bool:
     """Whether the step of a given range may hide values: their sizes are not known."""
-    return lattice.floor == 1 and lattice.lo <= 0 <= lattice.hi
+    return lattice is not KEYS and lattice.floor == 1 and lattice.lo <= 0 <= lattice.hi
+
+
+def in_window(
+    answer: Callable[[Setting, Found], Steps[ScalarEstimate]],
+    column: str | None,
+    event: Event,
+    lattice: Lattice = KEYS,
+    *,
+    sizes: bool = False,
+    finer: bool = True,
+) -> Steps[ScalarEstimate]:
+    """Find a window, and answer with all that is left; the draws cost exactly ``event``.
+
+    ``lattice``: that of a range, if one is given. The others are for :func:`find_window`; values
+    that the step hides are looked for in a part of the range.
+    """
+    here = Setting(column, lattice, BudgetSplit(event))
+    found = yield from find_window(here, sizes=sizes, finer=finer and hides(lattice))
+    if found.status.code == COARSE.code:  # [mean.19]
+
+        def again(part: Lattice, event: Event) -> Steps[ScalarEstimate]:
+            return in_window(answer, column, event, part, sizes=sizes, finer=False)
+
+        return (yield from in_finer_range(column, lattice, here.split.rest().loss, again))
+    return (yield from answer(replace(here, lattice=found.lattice), found))
 
 
 def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> Steps[Found]:
@@ -160,18 +194,15 @@ def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> S
         return _whole(here, counted, max(others, 1), status)
     below, strength = WINDOW.again
     if expected_records(split, total) < below:
-        share = split.share(split.part_for(strength, "noise"))
-        number, noise = yield from draw_count(split, sum(kinds), share, "count, again")
+        number, noise = yield from count_some(here, sum(kinds), strength, "count, again")
         counted = combined(counted, Counted(Fraction(number), (NoisyTerm(noise, 1.0),)))
     others = max(min(others, round(counted.value)), 1)
     window, beyond = yield from _draw_window(here, records, counted, others, sizes=sizes)
     found = replace(_on_lattice(here.lattice, window, counted, others), beyond=beyond)
     if given:
-        found = replace(found, records=records)
-        if found.ends[0] == found.ends[1]:  # the window is beside the range
-            return _whole(here, counted, others, FEW)
-    if given and 2 * (found.ends[1] - found.ends[0]) >= here.lattice.width:
-        return _whole(here, counted, others, OK)
+        found, (lo, hi) = replace(found, given=True, records=records), found.ends
+        if lo == hi or 2 * (hi - lo) >= here.lattice.width:  # it is beside the range, or wide
+            return _whole(here, counted, others, FEW if lo == hi else OK)
     if expected_records(split, others) < WINDOW.seen[0]:
         seen = yield from _are_seen(replace(here, lattice=found.lattice), found)
         if not seen and given:
@@ -186,28 +217,25 @@ def _whole(here: Setting, counted: Counted, others: int, status: Status) -> Foun
     some = expected_records(here.split, count) >= WINDOW.zeros and 2 * others < count
     home = 0 if some and lattice.first <= 0 <= lattice.last else None
     middle = (lattice.first + lattice.last) // 2
-    return Found(lattice, middle, lattice.width // 2 + 1, counted, others, None, home, status)
+    radius = lattice.width // 2 + 1
+    return Found(lattice, middle, radius, counted, others, None, home, status, given=True)
 
 
 def _kinds_of_values(here: Setting, *, finer: bool) -> Steps[tuple[tuple[int, ...], RecordSummary]]:
     """How many values are 0, hidden by the step if that is asked, and others: not released."""
+    octaves = Read(here.column, OCTAVES, OctaveCounts())
     if here.lattice is KEYS:
-        also: tuple[Read[Any], ...] = ()
-        subsamples = 1
-    else:  # what comes later is read in the same pass
-        also = (here.ask(first_reduction(here.lattice, here.split, "clip", shape=True)),)
-        subsamples = 3
-    kinds: Read[Any] = here.ask(BinCounts((0, 1)))
-    if here.lattice is KEYS or finer:
-        kinds = Read(here.column, OCTAVES, OctaveCounts())
-    octaves, records, *_ = yield Reads((kinds, here.ask(Records(subsamples=subsamples)), *also))
-    if not (here.lattice is KEYS or finer):
-        return (octaves.counts[1], octaves.counts[0] + octaves.counts[2]), records
-    zeros, *sizes = octaves.counts
+        sizes, records = yield from read_both(octaves, here.ask(Records()))
+        return (sizes.counts[0], sum(sizes.counts[1:])), records
+    # What comes later is read in the same pass.
+    first = here.ask(first_reduction(here.lattice, here.split, "clip", shape=True))
+    kinds = octaves if finer else here.ask(BinCounts((0, 1)))
+    found, records, _ = yield Reads((kinds, here.ask(Records(subsamples=3)), first))
     if not finer:
-        return (zeros, sum(sizes)), records
-    hidden = int(OCTAVES.read(np.array([FEW_STEPS / 2 * here.lattice.step]))[0])
-    return (zeros, sum(sizes[:hidden]), sum(sizes[hidden:])), records
+        below, zeros, above = found.counts
+        return (zeros, below + above), records
+    last = 1 + hidden_octaves(here.lattice)
+    return (found.counts[0], sum(found.counts[1:last]), sum(found.counts[last:])), records
 
 
 def _draw_window(
@@ -240,18 +268,15 @@ def _draw_window(
         WINDOW.fewest * (number >> level),
         sure / rate + WINDOW.deviations * deviation,
     )
-    mechanism = split.spend(
-        WindowScore.subsampled(
-            records,
-            grid,
-            share,
-            (number >> level) - round(outside),
-            round(outside / 2),
-            round(WINDOW.listed * (others >> level)),
-            level,
-            here.lattice,
-        )
+    nobody = WindowScore(
+        np.empty(0),
+        grid,
+        (number >> level) - round(outside),
+        round(outside / 2),
+        round(WINDOW.listed * (others >> level)),
+        here.lattice,
     )
+    mechanism = split.spend(on_subsample(nobody, records, share, level))
 
     def words(place: int) -> str:
         window = grid.window(place)
@@ -274,14 +299,13 @@ def _on_lattice(lattice: Lattice, window: DataWindow, counted: Counted, others: 
 
 def _are_seen(here: Setting, found: Found) -> Steps[bool]:
     """[window.3] Whether records are seen in the window; about the origin, not all close to it."""
-    split, (lo, hi), near = here.split, found.ends, found.radius >> 3
+    (lo, hi), near = found.ends, found.radius >> 3
     if found.place > 2:
         near = -1  # only about the origin may a window be far too wide
     core = BinCounts((min(max(-near, lo), hi), max(min(near + 1, hi + 1), lo + 1)))
     whole, close = yield from read_both(here.ask(BinCounts((lo, hi + 1))), here.ask(core))
     inside = whole.counts[1] - close.counts[1] * (near >= 0)
     _, look, most = WINDOW.seen
-    strength = min(most, math.sqrt(look / expected_records(split, found.others)))
-    share = split.share(split.part_for(strength, "noise"))
-    number, noise = yield from draw_count(split, inside, share, "records seen there")
+    strength = min(most, math.sqrt(look / expected_records(here.split, found.others)))
+    number, noise = yield from count_some(here, inside, strength, "records seen there")
     return number > noise.tail_bound(WINDOW.surely)

@@ -10,7 +10,7 @@ says on which, and what the others showed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -120,6 +120,11 @@ class Rings:
 NOT_COUNTED = Rings((), 0.0, 1.0)
 
 
+def not_counted(split: BudgetSplit) -> Rings:
+    """What is said without counts, in units of the noise of a budget."""
+    return replace(NOT_COUNTED, scale=float(split.scale))
+
+
 def ring_edges(centre: int, radii: tuple[int, int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Lattice integers on both sides of a centre from which on records are further out.
 
@@ -135,7 +140,8 @@ def ring_edges(centre: int, radii: tuple[int, int]) -> tuple[tuple[int, ...], tu
 
 def ring_bins(centre: int, radii: tuple[int, int]) -> BinCounts:
     """Ask for the numbers of records between all of them."""
-    return BinCounts(tuple(sorted({*ring_edges(centre, radii)[0], *ring_edges(centre, radii)[1]})))
+    left, right = ring_edges(centre, radii)
+    return BinCounts(tuple(sorted({*left, *right})))
 
 
 def draw_rings(
