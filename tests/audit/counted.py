@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from modicum import audit
+from modicum.audit.trail import Remembered
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms.windows import DataWindow, WindowGrid
-from modicum.privacy.event import Event
+from modicum.privacy.event import Event, event_of
 from modicum.runtime.query import Query
+from modicum.runtime.replay import replay
 from modicum.runtime.steps import Draw, Reads, Steps, changed
 from modicum.statistics.ranges.window import hides
 
@@ -96,3 +98,28 @@ def around_some(number: int, size: float) -> list[tuple[tuple[float, ...], tuple
         tuple(np.linspace(-2 * size, 7 * size, number).tolist()),
     ]
     return [(each, (*each, x * size)) for each in tables for x in (0.0, 1.0, -6.0)]
+
+
+def below_a_step(query: Query[Any], values: Mapping[str, Sequence[Any]]) -> audit.AuditReport:
+    """Audit a query whose step hides values, and where they are found in a finer range."""
+    pairs = audit.neighbours((0.0, 1e-8, 5.0), 2)
+    report = audit.check(told_apart(query), pairs, values={**values, **FINER}, widths=(0,))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    return report
+
+
+def same_steps(query: Query[Any], walk: Sequence[Any], *, answered: bool) -> None:
+    """Wholly different tables take the same steps, and get an answer if the walk ends with one."""
+    rng = np.random.default_rng(6)
+    tables = [
+        np.zeros(400),
+        100 + rng.normal(size=60_000),
+        rng.lognormal(-9, 4, 5000),
+        np.full(3000, 1024.0),
+        np.empty(0),
+    ]
+    assert audit.leaks(query, tables, walk) is None, walk
+    if answered:
+        run = replay(query, event_of(query.budget), Remembered(tables[0]), walk)
+        assert run.answer is not None, walk

@@ -12,18 +12,15 @@ import pytest
 
 from modicum import audit
 from modicum import query as ask
-from modicum.audit.trail import Remembered
 from modicum.mechanisms.windows import DataWindow, WindowGrid
-from modicum.privacy.event import event_of
-from modicum.runtime.replay import replay
 from modicum.statistics.ranges import window
 from tests.audit.counted import (
     COARSE,
-    FINER,
     KINDS,
     around_some,
+    below_a_step,
     kinds_of,
-    told_apart,
+    same_steps,
     windows_of,
 )
 
@@ -191,11 +188,7 @@ def test_a_record_far_beyond_a_range_costs_no_more(cost) -> None:
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_what_a_step_hides_is_looked_for_in_a_finer_range(cost) -> None:
     """[mean.19] Nobody, few, some and many are found there."""
-    query = told_apart(ask.mean(within=(-1e9, 1e9), **cost))
-    pairs = audit.neighbours((0.0, 1e-8, 5.0), 2)
-    report = audit.check(query, pairs, values=FEWER | FINER, widths=(0,))
-    assert report.passed, report
-    assert report.drawn == report.claimed
+    report = below_a_step(ask.mean(within=(-1e9, 1e9), **cost), FEWER)
     assert report.used > 0.9
     used = {step.label: step.used for step in report.steps}
     for label in (KINDS, "octave", "top", f"{KINDS}, 2", "records near the bounds"):
@@ -218,18 +211,7 @@ INSIDE_WALKS: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("walk", INSIDE_WALKS)
 def test_wholly_different_tables_take_the_same_steps_in_a_range(walk) -> None:
-    rng = np.random.default_rng(6)
-    tables = [
-        np.zeros(400),
-        100 + rng.normal(size=60_000),
-        rng.lognormal(-9, 4, 5000),
-        np.full(3000, 1024.0),
-        np.empty(0),
-    ]
-    assert audit.leaks(WITHIN, tables, INSIDE_WALKS[walk]) is None
-    if walk != "hidden":
-        run = replay(WITHIN, event_of(WITHIN.budget), Remembered(tables[0]), INSIDE_WALKS[walk])
-        assert run.answer is not None
+    same_steps(WITHIN, INSIDE_WALKS[walk], answered=walk != "hidden")
 
 
 @pytest.mark.parametrize("name", ["total", "hidden"])
