@@ -1,6 +1,7 @@
-"""The adaptive mean: an absurdly wide range, noise scaled to the data's own spread.
+"""The mean: the question, and the answer that keeps clusters, or is for a population too.
 
-One budget, steps with the labels of docs/research/proofs/mean.md, which has the proofs:
+By default found_mean.py answers. Otherwise, with one budget, these steps, whose proofs have the
+same labels in docs/research/proofs/mean.md:
 
 [mean.1]  count    a noisy count drives the schedule;
 [mean.2]  home     is one public value, zero mostly, half of the data? then [mean.3], [mean.4] of
