@@ -236,9 +236,9 @@ FAULTS = (
     Fault(
         "squares-half-reach",
         "Squares about a rough mean have noise for half the largest distance.",
-        "squares.noisy_squares",
-        "sensitivity=largest",
-        "sensitivity=max(largest // 4, 1)",
+        "found_spread._squares_and_rest",
+        "squares.count * largest - squares.total), largest",
+        "squares.count * largest - squares.total), max(largest // 4, 1)",
         "audit/test_found_spread.py",
     ),
     Fault(

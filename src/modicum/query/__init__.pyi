@@ -1444,8 +1444,8 @@ def skewness(
     depend on values.
 
     Values far out are clipped, as for a variance, and may decide a skewness: the default interval
-    allows for tails of index 3 or heavier, and is wide; ``interval(tail=8)`` is for data that are
-    known to be lighter, ``interval(tail=None)`` for the clipped data.
+    allows for a tail of index 4; ``interval(tail=8)`` is for data that are known to be lighter,
+    ``interval(tail=None)`` for the clipped data, and of a tail of index 3 there is no skewness.
 
     Examples
     --------

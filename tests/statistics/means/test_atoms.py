@@ -219,10 +219,11 @@ def test_values_that_the_step_hides_are_found_in_a_part_of_the_range(scale, with
         assert all(here or not each.status.ok for here, each in zip(near, found, strict=True))
 
 
-def test_a_spread_that_the_step_hides_is_not_to_be_used() -> None:
+def test_a_spread_that_the_step_hides_is_found_in_a_finer_range() -> None:
     x = np.random.default_rng(5).normal(0, 1e-9, N)
-    found = answers(ask.std(within=(-1e9, 1e9), epsilon=1), x, 4)
-    assert {each.status.code for each in found} == {"coarse_step"}
+    for each in answers(ask.std(within=(-1e9, 1e9), epsilon=1), x, 4):
+        assert float(each.value) == pytest.approx(x.std(), rel=0.2)
+        assert each.status.code in {"ok", "heavy_tail", "unseen"}
 
 
 @pytest.mark.parametrize("ones", [0, 10])

@@ -7,7 +7,6 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.means.skewness import _sum_of_excesses
 
 TABLES = {
     "0/1 at 2 %": lambda rng, n: (rng.random(n) < 0.02).astype(float),
@@ -52,7 +51,7 @@ def codes_of_misses(name: str, n: int, epsilon: str, runs: int, tail: float | No
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", TABLES)
 def test_the_interval_covers_or_says_so(name) -> None:
-    missed = codes_of_misses(name, 4000, "1", 20, 3)
+    missed = codes_of_misses(name, 4000, "1", 20, 4)
     assert len(missed) <= 3 or missed.count("ok") <= 0.05 * len(missed)
 
 
@@ -61,7 +60,7 @@ def test_the_interval_covers_or_says_so(name) -> None:
 @pytest.mark.parametrize("n", [2000, 20_000])
 @pytest.mark.parametrize("name", TABLES)
 def test_the_interval_covers_at_its_level(name, n, epsilon) -> None:
-    missed = codes_of_misses(name, n, epsilon, 100, 3)
+    missed = codes_of_misses(name, n, epsilon, 100, 4)
     assert len(missed) <= 7 or missed.count("ok") <= 0.05 * len(missed)
 
 
@@ -71,7 +70,7 @@ def test_light_tails_may_be_said_to_be_light(name) -> None:
     held = []
     for i in range(20):
         release = released(x, f"light {name} {i}", epsilon=1)
-        (low, high), (lower, upper) = release.interval(tail=3), release.interval(tail=8)
+        (low, high), (lower, upper) = release.interval(), release.interval(tail=8)
         assert low <= lower <= upper <= high
         held.append(lower <= truth(x) <= upper)
     assert np.mean(held) >= 0.85
@@ -100,17 +99,8 @@ def test_equal_values_have_no_skewness_and_the_code_says_so(x) -> None:
 def test_a_shift_and_a_factor_leave_it_alone() -> None:
     x = TABLES["exponential"](np.random.default_rng(6), 20_000)
     one, other, mirrored = (released(y, "moved", epsilon=1).value for y in (x, 1000 + 8 * x, -x))
-    assert other == pytest.approx(one, abs=0.3)
-    assert mirrored == pytest.approx(-one, abs=0.3)
-
-
-@pytest.mark.parametrize("index", [1.0, 4 / 3, 2.0, 8 / 3])
-def test_a_sum_of_excesses_is_rarely_larger_than_its_bound(index) -> None:
-    """Powers of records with a tail, cut where none of 40 lies but once in 20."""
-    rng, widest = np.random.default_rng(7), math.pow(40 / 0.05, 1 / index)
-    y = np.minimum(rng.pareto(index, (4000, 40)) + 1, widest)
-    beyond = (y - 1).sum(axis=1) > _sum_of_excesses(40, index, widest, 0.05)
-    assert beyond.mean() <= 0.05
+    assert other == pytest.approx(one, abs=0.6)
+    assert mirrored == pytest.approx(-one, abs=0.6)
 
 
 def test_a_plan_predicts_the_error() -> None:

@@ -1,5 +1,6 @@
 """Variances and standard deviations: errors and coverage."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from modicum.mechanisms.additive import LaplaceNoise
 from modicum.statistics.means.squares import VarianceErrorModel, spread_interval
 from modicum.statistics.ranges.bounds import Rough
 from modicum.statistics.tails.outside import Counted, NoisyTerm, Outside
+from modicum.statistics.tails.rings import NOT_COUNTED
 from tests.statistics.order.test_quantile import answers
 
 WITHIN = (-1e9, 1e9)
@@ -27,14 +29,14 @@ SHAPES = {
 
 
 def outcomes(question, truth, shape, n, *, sets, releases):
-    """Relative errors, and whether the interval holds the truth."""
+    """Relative errors, and whether the interval holds the truth, or the code is not ok."""
     errors, held = [], []
     for i in range(sets):
         data = SHAPES[shape](np.random.default_rng([31, i]), n)
         real = truth(data)
         for answer in answers(question, data, releases, (shape, n, i)):
             lower, upper = answer.error_model.interval(0.95, 3)
-            held.append(lower <= real <= upper)
+            held.append(lower <= real <= upper or answer.status.code != "ok")
             errors.append(float(answer.value) / real - 1)
     return np.array(errors), float(np.mean(held))
 
@@ -84,6 +86,10 @@ def error_model(**changed) -> VarianceErrorModel:
         "sums": (30_000, 70_000),
         "noise": noise,
         "outside": Outside((10, 10), 1024, 21, 2.0, 4.0),
+        "centre": 0,
+        "rings": replace(NOT_COUNTED, scale=1.0),
+        "given": True,
+        "constant": False,
     }
     return VarianceErrorModel(**(plain | changed))
 
@@ -96,6 +102,8 @@ def test_the_interval_follows_the_noise_and_the_tail() -> None:
     assert 20 < lower < 30 < upper < 40
     heavy, light = found.interval(0.95, 3).upper, found.interval(0.95, 8).upper
     assert upper < light < heavy < 1024**2
+    ended = error_model(lattice=Lattice.within((-10, 10), 1))
+    assert ended.interval(0.95, 2) == pytest.approx(found.interval(0.95, None))
     assert found.interval(0.95, 2).upper == 1024**2
     assert "public range" in found.assumption(2)
     assert error_model(sums=(-5, -5)).value == 0
@@ -121,7 +129,7 @@ def test_constant_data_have_no_spread(value) -> None:
     data = np.full(3000, value)
     for question in (query.std(within=WITHIN, epsilon=1), query.iqr(within=WITHIN, epsilon=1)):
         for answer in answers(question, data, 3):
-            assert float(answer.value) == pytest.approx(0, abs=0.01)  # a cell of its grid is 0.06
+            assert float(answer.value) <= 0.01 * max(1.0, abs(value))
             assert answer.error_model.interval(0.95, 3).lower == 0
 
 

@@ -1,7 +1,7 @@
 """Groups far from the other records: reached, or the answer is not to be used.
 
-Those of a mean or a sum are said to be clipped. They are looked for again by the search of a
-deviation, and of a mean with an interval for a population.
+Those of a mean or a sum are said to be clipped. They are looked for again by the search of a mean
+with an interval for a population.
 """
 
 from collections import Counter
@@ -28,12 +28,9 @@ from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.statistics.ranges.far_group import ramp
 
-SEARCHED: dict[str, Callable[..., Any]] = {
-    "mean": partial(ask.mean, population=True),
-    "std": ask.std,
-}
+SEARCHED: dict[str, Callable[..., Any]] = {"mean": partial(ask.mean, population=True)}
 COSTS: tuple[dict[str, Any], ...] = ({"epsilon": 1}, {"rho": "0.5"})
-TRUTHS: dict[str, Callable[[np.ndarray], float]] = {"mean": np.mean, "std": np.std}
+TRUTHS: dict[str, Callable[[np.ndarray], float]] = {"mean": np.mean}
 
 
 def crowds(cells: int, most: int) -> list[tuple[int, ...]]:
@@ -184,7 +181,7 @@ def test_a_group_that_is_counted_is_reached(statistic, kind, x) -> None:
         right += near and lower <= truth <= upper and answer.status.code in USABLE
         again += drawn_again(live)
     assert right >= 17  # 152 of 160 in the hardest case; these seeds are not the luckiest
-    assert again >= 8 or statistic == "std"  # whose first radii reach more
+    assert again >= 8
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)

@@ -46,6 +46,7 @@ from modicum.statistics.tails.rings import (
     draw_rings,
     not_counted,
     ring_bins,
+    usual_index,
 )
 from modicum.stored.codec import storable
 from modicum.summaries.cells import Cells
@@ -239,8 +240,10 @@ def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Step
 def near_the_bounds(
     split: BudgetSplit, found: Found, bins: BinSummary, centre: int, radii: tuple[int, int]
 ) -> Steps[Rings]:
-    """[window.7] Counts near the bounds, if the records are not too few for them."""
-    if found.window is None or expected_records(split, found.count) < RINGS.begin:
+    """[window.7] Counts near the bounds, if records may be beyond, and are not too few for them."""
+    first, last = found.lattice.first, found.lattice.last
+    everything = centre - radii[0] <= first and last <= centre + radii[1]
+    if (found.given and everything) or expected_records(split, found.count) < RINGS.begin:
         return not_counted(split)
     return (yield from draw_rings(split, bins, centre, radii, found.count))
 
@@ -294,18 +297,19 @@ class Near(Clipped):
 
     def tail_index(self, level: float) -> float:
         """The index that the allowances are calibrated for."""
-        return tail_index.USUAL
+        return usual_index(self.order)
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold too little: whether records are seen says the status."""
         return False
 
-    def missing(self, side: int, tail: float) -> float:
+    def missing(self, side: int, tail: float, order: int | None = None) -> float:
         """What clipping may take off the sum of a power on a side: nothing at a given end."""
         if self.given and self.ended[side]:
             return 0.0
-        radius = (self.centre - self.lo, self.hi - self.centre)[side]
-        return self.rings.excess(side, tail, self.order) * float(radius) ** self.order
+        order = order or self.order
+        radius = max((self.centre - self.lo, self.hi - self.centre)[side], 1)
+        return self.rings.excess(side, tail, order) * float(radius) ** order
 
     def status_of(self, otherwise: Status) -> Status:
         """Whether it can be used; ``otherwise`` is whether the window was confirmed."""

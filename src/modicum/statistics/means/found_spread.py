@@ -1,10 +1,10 @@
-"""The variance of a column of which no range is known, and its root.
+"""The variance of a column, and its root, in a range that is given or in none.
 
 [window.1] window  where the values are: ranges/window.py;
-[window.8] bounds  of few records the ends of the window, of more those of found_mean.py, wider; and
-                   a rough mean m within them;
+[window.8] bounds  of few records the ends of the window, or of the range; of more those of
+                   found_mean.py, wider; and a rough mean m within them;
 [window.7] rings   how many records are near the bounds: the interval allows for what is beyond;
-[window.9] squares about m, as [variance.5] in squares.py, with all that is left.
+[window.9] powers  of the distances from m, with all that is left: of a variance [variance.1].
 
 docs/research/proofs/window.md has the proofs, with the same labels.
 """
@@ -12,31 +12,29 @@ docs/research/proofs/window.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, NamedTuple
 
+from modicum.mechanisms.additive import add_noise
 from modicum.releases.release import ScalarEstimate
-from modicum.releases.status import Status
-from modicum.runtime.steps import Steps, read_both
+from modicum.runtime.steps import Steps, draw, read_both
 from modicum.statistics import spec
 from modicum.statistics.means.found_mean import (
     Bounded,
     FoundMeanTuning,
-    Near,
     about_a_median,
     about_a_rough_mean,
     near_the_bounds,
 )
-from modicum.statistics.means.squares import VarianceErrorModel, noisy_squares
+from modicum.statistics.means.squares import VarianceErrorModel
 from modicum.statistics.ranges.bounds import Bounds, Setting, rough_mean
 from modicum.statistics.ranges.split import expected_records, mean_schedule
 from modicum.statistics.ranges.window import Found
-from modicum.statistics.tails.outside import HEAVY, UNCHECKED
-from modicum.statistics.tails.rings import NOT_COUNTED, Rings
-from modicum.statistics.tails.tail_index import Evidence
-from modicum.stored.codec import storable
-from modicum.summaries.sums import ClippedSquares
+from modicum.statistics.tails.outside import NoisyTerm
+from modicum.summaries.base import Reduction
+from modicum.summaries.sums import ClippedSquares, SquareSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +56,79 @@ class FoundSpreadTuning(FoundMeanTuning):
 FOUND_SPREAD = FoundSpreadTuning()
 
 
-def spread_in_window(here: Setting, found: Found, *, root: bool) -> Steps[ScalarEstimate]:
-    """Estimate the variance, or its root, of records whose window was found."""
+class Powers(NamedTuple):
+    """What is drawn of the powers about a rough mean, and what is said of it.
+
+    ``read`` asks for sums of powers of what is clipped to bounds, about a point between them;
+    ``sums`` returns, by these and the largest distance, what is drawn, and its sensitivity.
+    """
+
+    read: Callable[[int, int, int], Reduction[Any]]
+    sums: Callable[[Any, int], tuple[tuple[int, ...], int]]
+    model: Callable[..., Any]
+    label: str
+    words: Callable[[Any], str]
+
+
+def powers_in_window(powers: Powers, here: Setting, found: Found) -> Steps[ScalarEstimate]:
+    """Estimate what follows from powers about a rough mean of records whose window was found."""
     split = here.split
-    if not root:
-        found = _with_squares(found)
-        here = replace(here, lattice=found.lattice)
     others = expected_records(split, found.others)
-    if others < FOUND_SPREAD.many:
+    # Of records in a range that says enough as long as no number tells of their tail.
+    many = FOUND_SPREAD.many if found.window else FOUND_SPREAD.checked
+    if others < many or found.home is not None:
         bounded = yield from _of_fewer(here, found, few=others < FOUND_SPREAD.few)
     else:
         bounded = yield from about_a_median(here, found, FOUND_SPREAD)
     bounds, rough = bounded.bounds, bounded.rough
-    bins, squares = yield from read_both(
-        here.ask(bounded.bins), here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value))
-    )
+    reading = powers.read(bounds.lo, bounds.hi, rough.value)
+    bins, exact = yield from read_both(here.ask(bounded.bins), here.ask(reading))
     rings = yield from near_the_bounds(split, found, bins, bounded.centre, bounded.radii)
-    model = yield from noisy_squares(
-        here,
-        squares,
-        bounds,
-        rough,
-        partial(FoundSpreadErrorModel, root=root, centre=bounded.centre, rings=rings),
+    values, sensitivity = powers.sums(exact, bounds.reach(rough.value))
+    final = split.spend(add_noise(values, split.rest(), sensitivity=sensitivity))
+
+    def model_of(sums: tuple[int, ...]) -> Any:
+        return powers.model(
+            lattice=here.lattice,
+            lo=bounds.lo,
+            hi=bounds.hi,
+            rough=rough,
+            sums=sums,
+            noise=NoisyTerm(final.noise[0], 1.0),
+            outside=bounds.outside,
+            centre=bounded.centre,
+            rings=rings,
+            given=found.given,
+            constant=found.home is not None,
+        )
+
+    sums = yield from draw(powers.label, final, lambda sums: powers.words(model_of(sums)))
+    model = model_of(sums)
+    status = model.status_in(found, few=others < many)
+    return ScalarEstimate(model.value, model, status, here.lattice)
+
+
+def spread_in_window(here: Setting, found: Found, *, root: bool) -> Steps[ScalarEstimate]:
+    """Estimate the variance, or its root, of records whose window was found."""
+    if not root:
+        found = _with_squares(found)
+        here = replace(here, lattice=found.lattice)
+    model = partial(VarianceErrorModel, root=root)
+    words = "standard deviation {}".format
+    squares = Powers(
+        ClippedSquares,
+        _squares_and_rest,
+        model,
+        "squares about the rough mean",
+        lambda model: words(here.lattice.words(model.deviation)),
     )
-    status = model.status_of(found.status)
-    if others < FOUND_SPREAD.many and status.ok:
-        status = UNCHECKED
-    return ScalarEstimate(model.value, model, status, found.lattice)
+    return powers_in_window(squares, here, found)
+
+
+def _squares_and_rest(squares: SquareSummary, reach: int) -> tuple[tuple[int, int], int]:
+    """[variance.1] The squares, and what they lack of the largest."""
+    largest = reach**2
+    return (squares.total, squares.count * largest - squares.total), largest
 
 
 def _with_squares(found: Found) -> Found:
@@ -96,10 +140,16 @@ def _with_squares(found: Found) -> Found:
 
 
 def _of_fewer(here: Setting, found: Found, *, few: bool) -> Steps[Bounded]:
-    """[window.8] The ends of the window, or a radius about a rough mean, and a rough mean in it."""
-    if few:
+    """[window.8] The ends of the window, or a radius about a rough mean, and a rough mean in it.
+
+    The ends of a given range, where nothing better is known.
+    """
+    centre = found.centre
+    if found.window is None:
+        bounds = Bounds.of_range(here.lattice)
+    elif few:
         outside = replace(Bounds.of_range(here.lattice).outside, radii=(found.radius, found.radius))
-        centre, bounds = found.centre, Bounds.about(found.centre, outside, 0, here.lattice)
+        bounds = Bounds.about(centre, outside, 0, here.lattice)
     else:
         centre, bounds, _ = yield from about_a_rough_mean(here, found, FOUND_SPREAD)
     most, times = FOUND_SPREAD.within
@@ -108,36 +158,3 @@ def _of_fewer(here: Setting, found: Found, *, few: bool) -> Steps[Bounded]:
     schedule = replace(plain, rough=here.split.part_for(strength, "noise"))
     rough = yield from rough_mean(here, bounds, schedule, found.counted)
     return Bounded(centre, bounds, rough)
-
-
-@storable
-@dataclass(frozen=True, slots=True)
-class FoundSpreadErrorModel(Near, VarianceErrorModel):
-    """Squares about a rough mean, whose interval allows for clipping by counts near the bounds.
-
-    The bounds are radii about the ``centre``. Beyond that of a side a number of its squared radii,
-    in ``rings``, may be missing from the sum.
-    """
-
-    centre: int = 0
-    rings: Rings = NOT_COUNTED
-    given: ClassVar[bool] = False
-    beyond: ClassVar[float] = 0.0
-    parts: ClassVar[tuple[float, float, float]] = (0.3, 0.6, 0.15)  # m is rough, of few records
-
-    def status_of(self, otherwise: Status) -> Status:
-        """Whether it can be used: of a thin tail the largest decide, which nothing shows."""
-        status = Near.status_of(self, otherwise)
-        return HEAVY if status.ok and self.rings.thin else status
-
-    def evidence(self) -> tuple[Evidence, ...]:
-        """What noise explains tells nothing of the tail."""
-        return () if self.noise.explains(self.sums[0]) else VarianceErrorModel.evidence(self)
-
-    def to_dict(self) -> dict[str, object]:
-        """Without a bound on what is clipped, where no radius was drawn."""
-        shown = VarianceErrorModel.to_dict(self)
-        return {name: shown[name] for name in shown if name != "clipped_at_most"}
-
-    def _excess(self, alpha: float, tail: float) -> float:
-        return self.missing(0, tail) + self.missing(1, tail)

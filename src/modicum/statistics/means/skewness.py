@@ -1,8 +1,9 @@
-"""Skewness with no bounds: sums of three powers about a rough mean, clipped privately.
+"""Skewness: sums of three powers about a rough mean, within the bounds of found_spread.py.
 
-[skewness.1] search  a count, bounds and a rough mean m, as for a variance;
-[skewness.2] powers  the sums of (x - m), (x - m)² and (x - m)³ in one draw, with most of the
-                     budget.
+[skewness.1] powers  the sums of (x - m), (x - m)² and (x - m)³ in one draw, with most of the
+                     budget;
+[skewness.2] noise   an interval for the data clipped to the bounds;
+[skewness.3] clipped what is beyond them, by counts near the bounds.
 
 docs/research/proofs/skewness.md has the proofs, with the same labels.
 """
@@ -13,30 +14,27 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
-from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Interval, Release, ScalarEstimate
 from modicum.releases.status import OK, Status
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps
 from modicum.statistics import spec, texts
-from modicum.statistics.means.spread import find_spread
+from modicum.statistics.means.found_spread import Powers, powers_in_window
 from modicum.statistics.means.squares import PowersErrorModel
 from modicum.statistics.options import NoOption
-from modicum.statistics.ranges.bounds import Setting, count_away
+from modicum.statistics.ranges.bounds import Setting
+from modicum.statistics.ranges.window import Found, in_window
 from modicum.statistics.tails import outside
+from modicum.statistics.tails.outside import UNCHECKED
 from modicum.stored.codec import storable
-from modicum.summaries.sums import ClippedPowers
+from modicum.summaries.sums import ClippedPowers, PowerSummary
 from modicum.summaries.synthetic import SyntheticTable
 
 _WEIGHTS = (1, 2, 4)
-_BEYOND = 0.8  # share of alpha for clipped records
-_EVENTS = 10  # what may happen to them: five bounds a side
 _VAGUE = 2.0  # an interval of clipped data this wide says next to nothing
 NOISY = Status(
     "wide_noise",
@@ -81,8 +79,8 @@ def skewness(
     {missing}
 
     Values far out are clipped, as for a variance, and may decide a skewness: the default interval
-    allows for tails of index 3 or heavier, and is wide; ``interval(tail=8)`` is for data that are
-    known to be lighter, ``interval(tail=None)`` for the clipped data.
+    allows for a tail of index 4; ``interval(tail=8)`` is for data that are known to be lighter,
+    ``interval(tail=None)`` for the clipped data, and of a tail of index 3 there is no skewness.
 
     Examples
     --------
@@ -94,43 +92,18 @@ def skewness(
     return SKEWNESS.query(spec.column_name(column), lattice, cost, NoOption())
 
 
-def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    """Estimate a skewness; the draws cost exactly ``event``."""
-    here = Setting(column, lattice, BudgetSplit(event))
-    found = yield from find_spread(here)  # [skewness.1]
-    bounds, rough = found.bounds, found.rough
-    ends = bounds.lo, bounds.hi
-    if rough is None:
-        elsewhere, noise = yield from count_away(here, bounds.elsewhere)
-        single = UnskewedErrorModel(lattice, *ends, found.first, max(elsewhere, 0), noise)
-        return ScalarEstimate(Fraction(0), single, EQUAL if single.status.ok else single.status)
+def skewness_in_window(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+    """Estimate the skewness of records whose window was found."""
+    return powers_in_window(_POWERS, here, found)
 
-    powers = yield from read(here.ask(ClippedPowers(*ends, rough.value)))
-    reach = bounds.reach(rough.value)
-    values = _weighted(powers.totals, reach)
-    sensitivity = sum(_WEIGHTS) * reach**3
-    mechanism = here.split.spend(  # [skewness.2]
-        add_noise(values, here.split.rest(), sensitivity=sensitivity)
-    )
 
-    def model_of(sums: tuple[int, ...]) -> SkewnessErrorModel:
-        noise = outside.NoisyTerm(mechanism.noise[0], 1.0)
-        return SkewnessErrorModel(lattice, *ends, rough, sums, noise, bounds.outside, found.at_home)
-
-    sums = yield from draw(
-        "powers about the rough mean",
-        mechanism,
-        lambda sums: f"skewness {float(model_of(sums).value):.6g}",
-    )
-    error_model = model_of(sums)
-    status = error_model.judged(found.n0, found.status)
-    return ScalarEstimate(
-        error_model.value, error_model, error_model.otherwise if status.ok else status
-    )
+def _drawn(powers: PowerSummary, reach: int) -> tuple[tuple[int, ...], int]:
+    """[skewness.1] The sums that are drawn, and how far one record moves them."""
+    return tuple(_weighted(powers.totals, reach)), sum(_WEIGHTS) * reach**3
 
 
 def _weighted(totals: Sequence[int], reach: int) -> list[int]:
-    """[skewness.2] Sums of three powers in one unit, with their weights."""
+    """[skewness.1] Sums of three powers in one unit, with their weights."""
     pairs = enumerate(zip(_WEIGHTS, totals, strict=True), start=1)
     return [weight * total * reach ** (3 - k) for k, (weight, total) in pairs]
 
@@ -143,20 +116,18 @@ Range = tuple[float, float]
 class SkewnessErrorModel(PowersErrorModel):
     """Powers of clipped data about a released rough mean m.
 
-    ``sums`` are R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|;
-    ``constant`` is whether most records have one public value.
+    ``sums`` are R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|.
     """
 
-    constant: bool
+    order: ClassVar[int] = 3
 
     @property
-    def flat(self) -> bool:
-        """Whether noise may explain the squares."""
+    def explained(self) -> bool:
         return self.sums[1] <= 0 or self.noise.explains(self.sums[1])
 
     @property
     def value(self) -> Fraction:
-        if self.flat:
+        if self.explained:
             return Fraction(0)
         first, second, third = self._moments()
         spread = second - first**2
@@ -176,13 +147,14 @@ class SkewnessErrorModel(PowersErrorModel):
         unit = self.reach**3 * self.counted.value
         return tuple(sum_ / (w * unit) for sum_, w in zip(self.sums, _WEIGHTS, strict=True))
 
-    @property
-    def otherwise(self) -> Status:
-        """What to say if the bounds are no reason to doubt the answer."""
-        if self.flat:
+    def status_in(self, found: Found, *, few: bool) -> Status:
+        status = PowersErrorModel.status_in(self, found, few=few)
+        if status not in (OK, UNCHECKED):
+            return status
+        if self.explained:
             return EQUAL
         lower, upper = self.interval(0.95, None)
-        return NOISY if upper - lower > _VAGUE else OK
+        return NOISY if upper - lower > _VAGUE else status
 
     def redrawn(self, table: SyntheticTable) -> outside.Redrawn:
         powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]
@@ -195,18 +167,13 @@ class SkewnessErrorModel(PowersErrorModel):
         )
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """[skewness.3], [skewness.4] For the skewness, of the clipped data if ``tail`` is None."""
-        alpha = 1 - level
-        beyond = 0.0 if tail is None else _BEYOND * alpha
-        share = (alpha - beyond) / 5
+        """[skewness.2], [skewness.3] For the skewness, of the clipped data if ``tail`` is None."""
+        share = (1 - level) / 4
         t, z = self.counted.bound(share), self.noise.bound(share)
         most = math.sqrt(max(float(self.counted.value) + t, 1.0))
-        whole = Interval(-most, most)
         least = float(self.counted.value) - t
-        if least <= 0:
-            return whole
-        if tail is not None and (self.too_little(beyond) or self.outside.excess(0.1 * beyond)):
-            return whole
+        if least <= 0 or (self.clips and tail is not None and tail <= self.order):
+            return Interval(-most, most)
         ratio = float(self.counted.value) / least, float(self.counted.value) / (least + 2 * t)
         unit = float(self.reach) ** 3 * float(self.counted.value)
         moments = []
@@ -214,27 +181,16 @@ class SkewnessErrorModel(PowersErrorModel):
             ends = [float(moment) + sign * z / (weight * unit) for sign in (-1, 1)]
             moments.append(_hull(end * r for end in ends for r in ratio))
         if tail is not None:
-            moments = self._unclipped(moments, beyond / _EVENTS, tail, least)
+            moments = self._unclipped(moments, tail, least)
         lower, upper = _skewness_of(_rounded(moments, 1 / self.reach), most)
         return Interval(min(lower, float(self.value)), max(upper, float(self.value)))
 
-    def _unclipped(
-        self, moments: list[Range], alpha: float, tail: float, least: float
-    ) -> list[Range]:
-        """[skewness.4] Add what clipping may have taken from each moment, in units of the reach."""
+    def _unclipped(self, moments: list[Range], tail: float, least: float) -> list[Range]:
+        """[skewness.3] Add what clipping may have taken from each moment, in units of the reach."""
         found = [list(each) for each in moments]
-        ends = self.ended
-        bounds = self.rough.value - self.lo, self.hi - self.rough.value
-        for side, (bound, radius) in enumerate(zip(bounds, self.outside.radii, strict=True)):
-            if ends[side]:
-                continue  # nothing lies beyond the range
-            distance = max(bound, radius, 1)
-            most = self.outside.quantile(alpha, tail, distance, side)
-            numbers, probabilities = self.outside.beyond(tail, distance, side)
-            widest = math.pow(max(float(probabilities @ numbers) / alpha, 1.0), 1 / tail)
+        for side in (0, 1):
             for k in (1, 2, 3):
-                total = _sum_of_excesses(most, tail / k, widest**k, alpha)
-                added = total * (distance / self.reach) ** k / least
+                added = self.missing(side, tail, k) / float(self.reach) ** k / least
                 if side or k == 2:
                     found[k - 1][1] += added
                 else:
@@ -250,25 +206,13 @@ class SkewnessErrorModel(PowersErrorModel):
         return self.shown(moments=[float(moment) for moment in self._moments()])
 
 
-@storable
-@dataclass(frozen=True, slots=True)
-class UnskewedErrorModel(outside.OneValue):
-    """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ."""
-
-    def interval(self, level: float, tail: float | None) -> Interval:
-        """One record that differs from n equal ones makes a skewness of about sqrt(n)."""
-        count = float(self.counted.value) + self.counted.bound(1 - level)
-        most = math.sqrt(max(count, 1.0))
-        return Interval(-most, most)
-
-
 def _hull(values: Iterable[float]) -> Range:
     listed = list(values)
     return min(listed), max(listed)
 
 
 def _rounded(moments: list[Range], step: float) -> list[Range]:
-    """[skewness.3] Widen bounds on mean powers by what rounding to a step may have moved them."""
+    """[skewness.2] Widen bounds on mean powers by what rounding to a step may have moved them."""
     (a, b), (p, q), (low, high) = moments
     root = math.sqrt(max(q, 0.0))
     second = step * root + step**2 / 4
@@ -277,7 +221,7 @@ def _rounded(moments: list[Range], step: float) -> list[Range]:
 
 
 def _skewness_of(moments: list[Range], most: float) -> Range:
-    """[skewness.3] Bounds on N / V^(3/2), by interval arithmetic."""
+    """[skewness.2] Bounds on N / V^(3/2), by interval arithmetic."""
     (a, b), (p, q), (low, high) = moments
     products = _hull(3 * first * second for first in (a, b) for second in (p, q))
     numerator = low - products[1] + 2 * a**3, high - products[0] + 2 * b**3
@@ -287,19 +231,6 @@ def _skewness_of(moments: list[Range], most: float) -> Range:
     spreads = least**1.5, (q - (0.0 if a <= 0 <= b else min(a * a, b * b))) ** 1.5
     lower, upper = _hull(n / v for n in numerator for v in spreads)
     return max(lower, -most), min(upper, most)
-
-
-def _sum_of_excesses(number: float, index: float, widest: float, alpha: float) -> float:
-    """[skewness.4] Bound the sum of excesses over 1 of records of a tail, none above ``widest``."""
-    mean, square = _integral(index, widest), 2 * _integral(index - 1, widest)
-    return number * mean + math.sqrt(number * square * (1 / alpha - 1))
-
-
-def _integral(power: float, widest: float) -> float:
-    """Integral of y^-power from 1 to ``widest``."""
-    if abs(power - 1) < 1e-9:
-        return math.log(widest)
-    return (math.pow(widest, 1 - power) - 1) / (1 - power)
 
 
 def _true_skewness(table: Any) -> Fraction:
@@ -312,13 +243,23 @@ def _true_skewness(table: Any) -> Fraction:
     return Fraction(central / spread**1.5) if spread else Fraction(0)
 
 
+_POWERS = Powers(
+    ClippedPowers,
+    _drawn,
+    SkewnessErrorModel,
+    "powers about the rough mean",
+    lambda model: f"skewness {float(model.value):.6g}",
+)
+_in_window = partial(in_window, skewness_in_window)
+
 SKEWNESS = spec.Row(
     "skewness",
     "adaptive",
     (NoOption(),),
     "skewness",
     "skewness with noise on the scale of the data's own spread",
-    lambda column, lattice, event, _options: noisy_skewness(column, lattice, event),
+    lambda column, lattice, event, _options: _in_window(column, event, lattice),
+    of_any=_in_window,
     strength=spec.FOR_FAR_VALUES,
 )
 

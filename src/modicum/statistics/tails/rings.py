@@ -55,12 +55,17 @@ class RingTuning:
         Allowances(30.0, 4.0, 24.0, 12.0, 2.0),
         Allowances(80.0, 8.0, 48.0, 12.0, 6.0),
     )
-    """Of a sum, and of a sum of squares."""
+    """Of a sum, and of a sum of squares, or of cubes."""
     alarm: float = 0.005
     """Where nothing lies beyond the bounds, half as many counts of a side say that a group does."""
 
 
 RINGS = RingTuning()
+
+
+def usual_index(order: int) -> float:
+    """Return the index that allowances are for, of a sum of powers: with it a mean power exists."""
+    return max(USUAL, order + 1.0)
 
 
 @storable
@@ -83,8 +88,8 @@ class Rings:
         """Powers of the radius that may be clipped on a side, if beyond it a tail has an index."""
         if tail <= order:
             return math.inf
-        allowed: float = getattr(RINGS.allowances[order - 1], self._near(side))
-        return allowed / self.scale * (USUAL - order) / (tail - order)
+        allowed: float = getattr(RINGS.allowances[order > 1], self._near(side))
+        return allowed / self.scale * (usual_index(order) - order) / (tail - order)
 
     @property
     def thin(self) -> bool:
@@ -93,7 +98,7 @@ class Rings:
 
     def in_words(self, tail: float, order: int = 1) -> str:
         """Say what an interval assumes, and what was seen of the tail."""
-        times = (USUAL - order) / (tail - order)
+        times = (usual_index(order) - order) / (tail - order)
         most = f"up to {'' if times == 1 else f'{times:.2g} times '}what public tables lost"
         if not self.counts:
             return tail_in_words(tail, f"{most} of so few rows")
