@@ -83,10 +83,10 @@ FAULTS = tuple(
         ),
         (
             "true-count-extreme",
-            "A maximum is planned by the true number of records.",
-            "extreme._estimate",
-            "mean_schedule(lattice, split, count, ",
-            "mean_schedule(lattice, split, tails.count, ",
+            "A maximum shows a true number of records.",
+            "extreme._point",
+            "counted=found.counted,",
+            "counted=replace(found.counted, value=Fraction(len(values))),",
         ),
         (
             "true-count-squares",

@@ -935,7 +935,8 @@ def max(
 
     A tail of index a leaves about 15 / (a ε) records beyond the point. With confidence 1 - α, and
     no assumption, they are at most (15 ln(range / distance) + ln(1000 / α)) / ε, about;
-    ``interval`` is for the largest record.
+    ``interval`` is for the largest record, if those beyond the point become rare as those before
+    it do. Fewer than some 300/ε records have no usable answer.
 
     Examples
     --------

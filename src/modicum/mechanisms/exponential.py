@@ -255,12 +255,13 @@ class OctavePrior:
 
     Distances are counted by :data:`CELLS`, eight cells an octave: a function of the distance alone,
     so the data have no influence on the prior. All integers but the centre are ``atom`` cells
-    further away, for data that are constant.
+    further away, for data that are constant. Within the ``core``, a distance, all weigh the same.
     """
 
     centre: int
     power: Fraction
     atom: int = 0
+    core: int = 0
 
     def cost(self, rate: Fraction) -> int:
         """Loss of one cell, in units that weigh ``rate`` each."""
@@ -283,7 +284,8 @@ class OctavePrior:
         place = np.searchsorted(runs.starts, starts, side="right") - 1
         lengths = np.diff(starts, append=end)
         # All of a stretch is in one cell now.
-        numbers = CELLS.numbers(np.abs(starts - self.centre))
+        away = np.maximum(np.abs(starts - self.centre), self.core)
+        numbers = CELLS.numbers(away) - CELLS.number(self.core)
         numbers += self.atom * (numbers > 0)
         return Runs(starts, lengths, runs.losses[place] + cost * numbers, fine=runs.fine)
 
@@ -303,5 +305,5 @@ class OctavePrior:
 
     def log_cost(self, width: int) -> float:
         """Largest difference of the log weights of two integers of an interval."""
-        cells = CELLS.number(width) + self.atom
+        cells = max(CELLS.number(width) - CELLS.number(self.core), 0) + self.atom
         return float(self.power * _LN2) * cells / (1 << CELLS.bits)

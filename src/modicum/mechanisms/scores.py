@@ -182,7 +182,7 @@ class TopScore(ScoreFunction):
 
     Sensitivity contract: one record more adds 0 or 1 to #{x > t}, at every t: all losses move in
     one direction. A score that may move in both would have to be divided by 2. The prior does not
-    depend on the data. See [extreme.4].
+    depend on the data. See [extreme.5].
 
     ``values`` are the highest records, sorted and secret: all, or so many that candidates below
     them have a negligible weight.

@@ -1,8 +1,10 @@
 """Minimum and maximum, as far as they can be private: a point that next to no record exceeds.
 
-[extreme.1] count   a noisy count says whether there are records enough for a centre;
-[extreme.2] centre  a private median, from a secret subsample, to measure distances from;
-[extreme.3] point   about the least that next to no record exceeds, with all that is left.
+[extreme.1] window  where the values are: ranges/window.py;
+[extreme.2] centre  a rough mean in the window, to measure distances from;
+[extreme.3] point   about the least that next to no record exceeds;
+[extreme.4] near    how many records are from a half, and from a quarter, of the way to it on: how
+                    fast they become rare.
 
 The minimum is the maximum of the negated records. docs/research/proofs/extreme.md has the proofs,
 with the same labels.
@@ -13,43 +15,66 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.exponential import CELLS, Exponential, OctavePrior
 from modicum.mechanisms.scores import TopScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
+from modicum.privacy.split import Share
 from modicum.releases.release import Interval, Release, ScalarEstimate
-from modicum.releases.status import Status, hardly_seen
+from modicum.releases.status import Status, hardly_seen, unseen
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, draw_count, read_both
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec, texts
 from modicum.statistics.options import NoOption
 from modicum.statistics.ranges import bounds
-from modicum.statistics.ranges.split import Schedule, count_share, mean_schedule
+from modicum.statistics.ranges.split import expected_records, mean_schedule
+from modicum.statistics.ranges.window import Found, in_window
 from modicum.statistics.tails import outside, tail_index
+from modicum.statistics.tails.outside import TOO_LITTLE, Counted, NoisyTerm
 from modicum.stored.codec import storable
-from modicum.summaries.subsample import Records, RecordSummary
+from modicum.summaries.sums import BinCounts
 from modicum.summaries.tails import Tails
 
 POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 LEAST_POWER = 2.0
 SLACK = 8.0  # the records elsewhere outweigh the prior by so many nats
-COLLAPSED = 40  # a point within 2^-40 of the range from the centre
 BY_CHANCE = 1e-4  # the prior alone would draw a point as far more often
-MOST_CENTRE = Fraction(2, 5)  # no centre takes more, what is looked for at home included
 NEGLIGIBLE = 60.0  # candidates with more records beyond than are kept weigh at most e^-60 of all
 MOST_KEPT = 1 << 22
-NO_CENTRE = Status(
-    "few_records",
-    "too little data for this budget: no private centre was possible, so distances are measured "
-    "from zero; a larger budget helps",
-)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremeTuning:
+    """How the budget is divided after a window. Strengths are in units of the noise's scale.
+
+    Chosen on made-up shapes and on half of the public tables. None affects privacy.
+    """
+
+    rough: tuple[float, float] = (0.06, 1000.0)
+    """Strength of the centre for so many records; it falls, or rises, by the square root."""
+    near: float = 0.1
+    """Strength of the number of records near the point."""
+    core: int = 5
+    """Octaves within the window of the part about the centre where no place is preferred."""
+    beside: float = 0.25
+    """Part of the records that is surely on one side of the centre."""
+    unlucky: float = 0.1
+    """The noise of the number near the point exceeds what is taken off it so often."""
+    heavy: float = 1.2
+    """Least index of a tail that is seen without a warning."""
+    least: float = 2.0
+    """Least index that an interval assumes by default."""
+    few: float = 1500.0
+    """Of fewer nats of records a point at the centre is not worth its name."""
+
+
+EXTREME = ExtremeTuning()
 HEAVY = Status(
     "heavy_tail",
     "a few records lie far beyond the rest, and the extreme one may lie further out than the "
@@ -97,7 +122,8 @@ def max(
 
     A tail of index a leaves about 15 / (a ε) records beyond the point. With confidence 1 - α, and
     no assumption, they are at most (15 ln(range / distance) + ln(1000 / α)) / ε, about;
-    ``interval`` is for the largest record.
+    ``interval`` is for the largest record, if those beyond the point become rare as those before
+    it do. Fewer than some 300/ε records have no usable answer.
 
     Examples
     --------
@@ -156,17 +182,18 @@ class ExtremeErrorModel:
 
     ``prior``, ``epsilon`` and ``rate`` are those of the mechanism that draws the point,
     ``candidates`` its first and last one, and ``drawn`` its outcome, perhaps beyond the range. The
-    prior's centre is released; with ``has_centre`` it is a private one. ``half`` is about how many
-    records are further from home than a radius, and the radius.
+    prior's centre is released; with ``has_centre`` the window was confirmed, and it lies among the
+    records. ``near`` are numbers of records from a half, and from a quarter, of
+    the way to the point on, each with the noise ``near_noise``; none in earlier releases.
 
     Notes
     -----
     With W(d) the prior weight of all candidates at least d above the centre c:
 
-    [extreme.6] If the largest record is c + D, P(point >= c + d) <= W(d) / W(D) for every d >= D.
+    [extreme.7] If the largest record is c + D, P(point >= c + d) <= W(d) / W(D) for every d >= D.
     So with probability 1 - α the D with W(point - c) <= α W(D) are excluded.
 
-    [extreme.7] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records
+    [extreme.8] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records
     exceed the point, s the begin of its cell, J the number of cells a side, and reach the largest
     distance in the range: a bound without assumptions. A tail of index a leaves about
     f = (power - 1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with probability 1 - α' the
@@ -182,8 +209,9 @@ class ExtremeErrorModel:
     drawn: int
     count: int
     has_centre: bool
-    count_noise: outside.NoisyTerm | None = None
-    half: tuple[float, int] | None = None
+    counted: Counted | None = None
+    near: tuple[int, int] = (0, 0)
+    near_noise: NoisyTerm | None = None
 
     @property
     def _sign(self) -> int:
@@ -225,8 +253,7 @@ class ExtremeErrorModel:
         if distance > 0:
             lower = builtins.max(lower, centre + self._least(distance, alpha - beyond) - 0.5)
             if tail is not None and not self._collapsed:
-                f = float(self.prior.power - 1) / (tail * float(self.epsilon))
-                factor = ((f + 2 * math.sqrt(f)) / beyond) ** (1 / tail)
+                factor = (self._beyond_typically(tail) / beyond) ** (1 / tail)
                 upper = builtins.min(upper, centre + distance * builtins.max(1.0, factor) + 0.5)
         if not self.largest:
             lower, upper = -upper, -lower
@@ -237,7 +264,7 @@ class ExtremeErrorModel:
         return Interval(builtins.max(lowest, lattice.lo), builtins.min(highest, lattice.hi))
 
     def _least(self, distance: int, alpha: float) -> int:
-        """[extreme.6] The least D that is not excluded, by bisection: W falls."""
+        """[extreme.7] The least D that is not excluded, by bisection: W falls."""
         needed = self._beyond(distance) - math.log(alpha)
         low, high = self.candidates[0] - self.prior.centre, distance
         while low < high:
@@ -248,42 +275,52 @@ class ExtremeErrorModel:
                 low = middle + 1
         return low
 
-    @property
-    def status(self) -> Status:
+    def status_of(self, otherwise: Status) -> Status:
+        """Whether it can be used; ``otherwise`` is whether the window was confirmed."""
+        if self.counted is not None and unseen(self.count, self.counted.bound(0.1)):
+            return TOO_LITTLE
         if not self.has_centre:
-            return NO_CENTRE
+            return otherwise
         if self._collapsed:
-            return HIDDEN
-        least, assumed = self._least_index(0.025), self.tail_index(0.95)
-        if least is not None and least < assumed < tail_index.USUAL:
+            few = self.count * float(self.epsilon) < EXTREME.few
+            return TOO_LITTLE if few else HIDDEN
+        if self._index_seen < EXTREME.heavy:
             return HEAVY
         distance, room = self._point - self.prior.centre, self._ends[1] - self._point
         return outside.perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
 
-    def _least_index(self, alpha: float) -> float | None:
-        """[mean.14] The least tail index between half of the data and the point."""
-        home = self._sign * outside.home_of(self.lattice)
-        if self.half is None or self._point <= home:
-            return None
-        power = float(self.prior.power - 1)
-        law = tail_index.RadiusLaw(self._point - home, float(self.epsilon), power, "exponential")
-        return law.least_index((tail_index.RankEvidence(*self.half),), alpha)
-
     def tail_index(self, level: float) -> float:
         """The index that the interval assumes by default."""
-        least = self._least_index((1 - level) / 2)
-        return tail_index.assumed_index(least, least, 1)
+        return builtins.max(self._index_seen, EXTREME.least)
+
+    @property
+    def _index_seen(self) -> float:
+        """[extreme.4] The index of a tail that has so many records near the point."""
+        if self.near_noise is None:
+            return tail_index.USUAL
+        sure = self.near_noise.bound(EXTREME.unlucky)
+        least = [builtins.max(number - sure, 0.0) for number in self.near]
+        halfway = builtins.max(self.near[0], 0) + sure
+        index = math.log2(1 + least[1] / halfway)
+        for _ in range(40):  # it grows up to the least that explains itself
+            beyond = self._beyond_typically(builtins.max(index, 1.0))
+            index = builtins.max(index, math.log2(1 + least[0] / beyond))
+        return index
+
+    def _beyond_typically(self, index: float) -> float:
+        """[extreme.8] Hardly more records are beyond the point, if a tail has an index."""
+        f = float(self.prior.power - 1) / (index * float(self.epsilon))
+        return f + 2 * math.sqrt(f)
 
     @property
     def few_seen(self) -> bool:
-        return self.count_noise is not None and hardly_seen(self.count, self.count_noise.bound(0.1))
+        return self.counted is not None and hardly_seen(self.count, self.counted.bound(0.1))
 
     @property
     def _collapsed(self) -> bool:
         """Whether the point all but equals the centre: what is beyond may be outweighed."""
         distance = self.drawn - self.prior.centre
-        by_chance = self._beyond(distance) - self._beyond(0) > math.log(BY_CHANCE)
-        return by_chance or distance <= self.lattice.width >> COLLAPSED
+        return self._beyond(distance) - self._beyond(0) > math.log(BY_CHANCE)
 
     @property
     def condition(self) -> str:
@@ -319,35 +356,27 @@ def _turned(lattice: Lattice, *, largest: bool) -> tuple[int, int]:
     return (lattice.first, lattice.last) if largest else (-lattice.last, -lattice.first)
 
 
-def _estimate(
-    column: str | None, lattice: Lattice, event: Event, _options: NoOption, *, largest: bool
-) -> Steps[ScalarEstimate]:
-    """Estimate a maximum or a minimum; the draws cost exactly ``event``.
+def _point(here: bounds.Setting, found: Found, *, largest: bool) -> Steps[ScalarEstimate]:
+    """[extreme.2], [extreme.3] and [extreme.4], with all that is left.
 
     A budget for which more than 4 million records would be kept is refused.
     """
-    split = BudgetSplit(event)
-    here = bounds.Setting(column, lattice, split)
-    reads = here.ask(Tails(kept_records(lattice, split))), here.ask(Records(subsamples=2))
-    tails, records = yield from read_both(*reads)
-
-    share = split.share(count_share(split))
-    count, noise = yield from draw_count(split, tails.count, share)  # [extreme.1]
-    schedule = mean_schedule(lattice, split, count, "clip")
-    # [extreme.2]
-    centre, power, half = yield from _centre_and_power(here, records, schedule, count)
-
-    sign = 1 if largest else -1
-    values = tails.highest() if largest else -tails.lowest()[::-1]
+    split, lattice, sign = here.split, here.lattice, 1 if largest else -1
     ends = _turned(lattice, largest=largest)
-    prior = OctavePrior(sign * centre, power)
+    prior = yield from _prior(here, found, sign)
+    counting = split.part_for(EXTREME.near, "noise")
+    share = split.share(split.left / split.total - counting)
+    tails = yield from read(here.ask(Tails(_kept_records(prior, ends, share))))
+    values = tails.highest() if largest else -tails.lowest()[::-1]
     # Beyond the range as far again: some candidates have no record beyond them for certain.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
     score = TopScore(values, ends[0], furthest, prior)
-    mechanism = split.spend(Exponential(score, *split.rest().ranged))  # [extreme.3]
+    mechanism = split.spend(Exponential(score, *share.ranged))  # [extreme.3]
     drawn = yield from draw(
         "point", mechanism, lambda drawn: lattice.words(sign * builtins.min(drawn, ends[1]))
     )
+    point = builtins.min(drawn, ends[1])
+    near, noise = yield from _count_near(here, sign, prior.centre, point)
     error_model = ExtremeErrorModel(
         lattice=lattice,
         largest=largest,
@@ -356,68 +385,75 @@ def _estimate(
         epsilon=mechanism.epsilon,
         rate=mechanism.rate,
         drawn=drawn,
-        count=count,
-        has_centre=schedule.has_centre,
-        count_noise=outside.NoisyTerm(noise, 1.0),
-        half=half,
+        count=found.count,
+        has_centre=found.status.ok,
+        counted=found.counted,
+        near=near,
+        near_noise=noise,
     )
-    return ScalarEstimate(error_model.value, error_model, error_model.status)
-
-
-def _centre_and_power(
-    here: bounds.Setting, records: RecordSummary, schedule: Schedule, count: int
-) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
-    """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and a half.
-
-    If a good part of the records is one public value ([mean.2], [mean.3] of the mean), the point
-    has to be found among the others, which are fewer.
-    """
-    half = None
-    if schedule.has_centre:
-        home = yield from bounds.find_home(here, records, count)
-        if home.radius:
-            half = bounds.Home.part(count), home.radius
-        else:
-            atom = yield from bounds.look_elsewhere(here, schedule, home, count)
-            if atom.way != "none":
-                sure = builtins.max(0.0, atom.found - 2 * atom.noise)
-                nats = sure * float(here.split.rest().range) / 2 - SLACK
-                power = builtins.min(
-                    float(POWER), builtins.max(LEAST_POWER, nats / math.log(here.lattice.width + 2))
-                )
-                return home.point, Fraction(round(power * 1024), 1024), None
-    centre = yield from bounds.find_centre(
-        here, records, count, share=schedule.centre, bits=schedule.bits
+    return ScalarEstimate(
+        error_model.value, error_model, error_model.status_of(found.status), lattice
     )
-    return centre, POWER, half
 
 
-def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
-    """[extreme.5] How many records of an end are kept: those with more beyond weigh e^-60 at most.
+def _prior(here: bounds.Setting, found: Found, sign: int) -> Steps[OctavePrior]:
+    """[extreme.2] A rough mean in the window is the centre; few records outweigh a low power."""
+    split, (lo, hi) = here.split, found.ends
+    records = expected_records(split, found.others)
+    strength, begin = EXTREME.rough
+    strength *= math.sqrt(begin / builtins.max(records, begin / 4))
+    step = here.lattice.step
+    whole = bounds.Bounds.of_range(Lattice(lo * step, hi * step, step))
+    schedule = mean_schedule(here.lattice, split, found.count, "clip", shape=False)
+    schedule = replace(schedule, rough=split.part_for(strength, "noise"))
+    rough = yield from bounds.rough_mean(here, whole, schedule, found.counted)
+    core = builtins.max(found.radius >> EXTREME.core, 1)
+    sure = builtins.min(records, expected_records(split, found.count) * EXTREME.beside)
+    nats = (sure - SLACK) / (EXTREME.core * math.log(2))
+    power = builtins.min(float(POWER), builtins.max(LEAST_POWER, nats))
+    return OctavePrior(sign * rough.value, Fraction(round(power * 1024), 1024), core=core)
+
+
+def _count_near(
+    here: bounds.Setting, sign: int, centre: int, point: int
+) -> Steps[tuple[tuple[int, int], NoisyTerm]]:
+    """[extreme.4] How many records lie from a half, and from a quarter, of the way to the point."""
+    way = builtins.max(point - centre, 4)
+    edges = sorted(sign * (centre + way // part) + (sign > 0) for part in (1, 2, 4))
+    bins = yield from read(here.ask(BinCounts(tuple(edges))))
+    exact = bins.counts[1:3][::-sign]
+    mechanism = here.split.spend(add_noise(exact, here.split.rest(), sensitivity=1))
+    halfway, quarter = yield from draw("records near the point", mechanism)
+    return (halfway, quarter), NoisyTerm(mechanism.noise[0], 1.0)
+
+
+def _kept_records(prior: OctavePrior, ends: tuple[int, int], share: Share) -> int:
+    """[extreme.6] How many records of an end are kept: those with more beyond weigh e^-60 at most.
 
     More than 4 million are refused.
     """
-    epsilon = float(split.share(1 - count_share(split) - MOST_CENTRE).range)
-    nats = OctavePrior(0, POWER).log_cost(2 * lattice.width) + math.log(2 * lattice.width + 2)
-    kept = math.ceil((nats + NEGLIGIBLE) / epsilon)
+    width = 2 * (ends[1] - ends[0] + 1)
+    nats = prior.log_cost(width) + math.log(width)
+    kept = math.ceil((nats + NEGLIGIBLE) / float(share.range))
     if kept > MOST_KEPT:
         raise InvalidArgument(
-            f"an extreme of {float(split.total):g} a row would keep {kept:,} records; it needs a "
+            f"an extreme of {float(share.range):g} a row would keep {kept:,} records; it needs a "
             "larger budget"
         )
     return kept
 
 
 def _row(name: str, summary: str, *, largest: bool) -> spec.Row[NoOption, Release]:
-    begin = partial(_estimate, largest=largest)
+    answer = partial(_point, largest=largest)
     return spec.Row(
         name,
         "exponential",
         (NoOption(),),
         "extreme",
         summary,
-        begin,
+        spec.of_range(lambda column, lattice, event: in_window(answer, column, event, lattice)),
         strength=2 * spec.FOR_FAR_VALUES,
+        of_any=partial(in_window, answer),
     )
 
 
