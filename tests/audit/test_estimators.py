@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +11,10 @@ from modicum import audit
 from modicum import query as ask
 from modicum.audit.trail import Remembered
 from modicum.exact.lattice import Lattice
-from modicum.privacy.budget import approx, pure, zcdp
+from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
-from modicum.runtime.replay import Run, replay
-from modicum.statistics.means.mean import mean_near
-from modicum.statistics.ranges import search
+from modicum.runtime.replay import Run
 from modicum.statistics.registry import REGISTRY, find_row
-from modicum.summaries.cells import Cells
 from modicum.summaries.tails import Tails
 from tests.audit.counted import KINDS, NUMBERS, counts_of, kinds_of, told_apart
 
@@ -26,13 +22,6 @@ NARROW = {"within": (-8, 8), "step": 1}
 ABOVE = {"within": (4, 12), "step": 1}
 WIDE = {"within": (-1e9, 1e9)}
 LATTICE = Lattice.within((-8, 8), 1)
-
-# What still searches as [mean.2] to [mean.9] and [sum.2] to [sum.4] say.
-SEARCHES = {
-    "mean, clusters kept": partial(ask.mean, clusters="keep"),
-    "mean of a population": partial(ask.mean, population=True),
-    "sum, clusters kept": partial(ask.sum, clusters="keep"),
-}
 
 FEW = audit.neighbours((-8, 8), 2)
 MORE = audit.neighbours((-8, 1, 8), 2)
@@ -49,8 +38,6 @@ QUICK = {
     "mean of a population, above zero": (ask.mean(**ABOVE, epsilon=2, population=True), HIGH),
     "mean, cell table": (ask.mean(**NARROW, epsilon="0.0001"), FEW),
     "mean, cell table, ρ": (ask.mean(**NARROW, rho="1e-7"), FEW),
-    "mean beside quartiles, ε": (mean_near(None, LATTICE, pure(1), (-1.0, 0.0, 2.0)), MORE),
-    "mean beside quartiles, ρ": (mean_near(None, LATTICE, zcdp("0.5"), (0.0, 1.0, 8.0)), MORE),
     "sum, ε": (ask.sum(**NARROW, epsilon=1), MORE),
     "sum, ρ": (ask.sum(**NARROW, rho="0.5"), MORE),
     "sum, clusters kept": (ask.sum(**NARROW, epsilon=2, clusters="keep"), FEW),
@@ -77,165 +64,6 @@ def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name, widths) -> None
     assert report.passed, report
     assert report.used > 0.95
     assert report.drawn == report.claimed
-
-
-# A thousand records and more, of which about all are at home; none, a few, enough, most elsewhere.
-ATOM = {
-    "count": ((1500,), (20_000,)),
-    "home": ((0,), (2,)),
-    "records elsewhere": ((0,), (300,), (15_000,)),
-    "records elsewhere, again": ((0,), (200,)),
-    "radii": ((2, 2),),
-    "radius": ((3,),),
-}
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-@pytest.mark.parametrize("name", SEARCHES)
-def test_a_column_with_an_atom_keeps_the_claim_on_every_way(name, cost) -> None:
-    """The answer at home, radii for the others, or the range."""
-    pairs = audit.neighbours((-8, 0, 8), 2)
-    query = SEARCHES[name](**NARROW, **cost)
-    report = audit.check(query, pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
-    assert report.passed, report
-    assert report.drawn == report.claimed
-    used = {step.label: step.used for step in report.steps}
-    assert {"home", "records elsewhere", "records elsewhere, again"} <= set(used)
-    assert used["records elsewhere"] > 0.99
-    assert name == "max" or "records outside" in used
-    assert ("mean over the range" in used) == (query.statistic == "mean")
-
-
-# About all are nearer to 0 than a step of the range is long, and not 0: the search begins again.
-HIDDEN = {
-    "count": ((1500,), (20_000,)),
-    "home": ((0,),),
-    "records elsewhere": ((0,),),
-    "records elsewhere, again": ((0,),),
-    "values smaller than the step, but not 0": ((0,), (15_000,)),
-    "values other than 0": ((0,), (15_000,)),
-}
-
-
-@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-@pytest.mark.parametrize("name", SEARCHES)
-def test_a_search_that_begins_again_below_a_step_keeps_the_claim(name, cost) -> None:
-    pairs = audit.neighbours((0.0, 1e-8, 5.0), 2)
-    query = SEARCHES[name](**WIDE, **cost)
-    report = audit.check(query, pairs, values=HIDDEN, widths=(0,) * 6 + (1,) * 12)
-    assert report.passed, report
-    assert report.drawn == report.claimed
-    used = {step.label: step.used for step in report.steps}
-    for label in ("values smaller than the step, but not 0", "octave", "top"):
-        assert used[label] > 0.99, label
-
-
-# Nobody outside of the first bounds, or so many that they are drawn again: narrower, wider, as wide
-# as the range; or a few, who tell how far away they are, or that they are nothing but noise.
-AGAIN = {
-    "count": ((1500,), (20_000,)),
-    "home": ((0,), (2,)),
-    "records elsewhere": ((300,),),
-    "centre": (0,),
-    "shape": ((2, 3),),
-    "radii": ((2, 2),),
-    "records outside": ((0,), (900,)),
-    "records outside, again": ((0,), (150,), (900,)),
-    "radii, again": ((0, 0), (3, 4), (6, 6)),
-    "radius": ((2,),),
-    "radius, again": ((0,), (3,), (6,)),
-    "group": (0, 2, 4),
-}
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-@pytest.mark.parametrize("name", SEARCHES)
-def test_bounds_that_are_drawn_again_keep_the_claim(name, cost) -> None:
-    pairs = audit.neighbours((-8, 0, 5), 2)
-    query = SEARCHES[name](**NARROW, **cost)
-    report = audit.check(query, pairs, values=AGAIN, widths=(0, 0, 0, 0, 0, 0, 0, 1))
-    assert report.passed, report
-    assert report.drawn == report.claimed
-    used = {step.label: step.used for step in report.steps}
-    again = "radius, again" if query.statistic == "sum" else "radii, again"
-    for label in ("records outside", "records outside, again", again):
-        assert used[label] > 0.99, label
-    assert used["group"] > 0.8
-
-
-# A centre away from home, and many records beside it: at home, or elsewhere too; or one value.
-HOME = {
-    "count": ((1500,), (20_000,)),
-    "home": ((3,),),
-    "filled": (4,),
-    "centre": (8,),
-    "shape": ((2, 3),),
-    "radii": ((0, 0), (1, 1)),
-    "records outside": ((0,), (900,)),
-    "records outside, again": ((900,),),
-    "records beside a single value": ((0,), (900,)),
-    "records outside, home included": ((0,), (900,)),
-    "radii, again": ((3, 4),),
-}
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-@pytest.mark.parametrize("name", [name for name in SEARCHES if "sum" not in name])
-def test_bounds_that_reach_home_keep_the_claim(name, cost) -> None:
-    pairs = audit.neighbours((-8, 0, 6), 2)
-    query = SEARCHES[name](**NARROW, **cost)
-    report = audit.check(query, pairs, values=HOME, widths=(0, 0, 0, 0, 0, 0, 0, 1))
-    assert report.passed, report
-    assert report.drawn == report.claimed
-    used = {step.label: step.used for step in report.steps}
-    for label in ("records beside a single value", "records outside, home included"):
-        assert used[label] > 0.99, label
-
-
-@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_whether_data_fill_the_range_keeps_the_claim(cost) -> None:
-    """Half of the data are far from home: some window holds most of the data, or none does."""
-    pairs = audit.neighbours((-8, 0, 8), 2)
-    filled = {"count": ((1500,),), "home": ((2,), (5,)), "filled": (0, 4)}
-    query = ask.mean(within=(-8, 8), step=0.5, clusters="keep", **cost)
-    report = audit.check(query, pairs, values=filled, widths=(0, 0, 0, 0, 1))
-    assert report.passed, report
-    assert report.drawn == report.claimed
-    used = {step.label: step.used for step in report.steps}
-    assert {"filled", "mean over the range", "centre"} <= set(used)
-    assert used["filled"] > 0.4  # of two neighbours' losses only one window may have changed
-
-
-@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-def test_the_squares_of_a_mean_keep_the_claim_within_bounds_and_without(cost) -> None:
-    """Few rows and the range; a centre and bounds; an atom at home, and bounds about it."""
-    values = {"count": ((1,), (100,), (1500,)), "home": ((0,), (5,)), "filled": (4,)}
-    values |= {"records elsewhere": ((300,),), "radii": ((2, 2), (4, 2))}
-    query = ask.mean(**NARROW, population=True, **cost)
-    report = audit.check(query, MORE, values=values, widths=(0, 0, 0, 1, 1, 1, 1, 1, 1))
-    assert report.passed, report
-    assert report.drawn == report.claimed
-    used = {step.label: step.used for step in report.steps}
-    assert {"deviations from the rough mean", "records outside"} <= set(used)
-    assert used["squares about the middle"] > 0.99
-
-
-def test_a_home_that_is_told_by_the_true_number_of_records_is_found(monkeypatch) -> None:
-    """A control: the way must not follow from unreleased counts."""
-
-    def peeking(here, schedule, home, n0):
-        atom = yield from looked(here, schedule, home, n0)
-        return replace(atom, way="range") if atom.elsewhere == 0 else atom
-
-    looked = search.look_elsewhere
-    monkeypatch.setattr(search, "look_elsewhere", peeking)
-    pairs = audit.neighbours((-8, 0, 8), 2)
-    query = ask.mean(**NARROW, epsilon=1, clusters="keep")
-    report = audit.check(query, pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
-    assert not report.passed
 
 
 @pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
@@ -573,34 +401,6 @@ def test_missing_and_infinite_records() -> None:
     outside = audit.check(ask.sum(**NARROW, epsilon=1), [((1.0,), (1.0, inf)), ((), (-1e300,))])
     assert outside.passed
     assert outside.used > 0.98
-
-
-def test_the_audit_reaches_every_branch_of_a_search() -> None:
-    """No centre, all records, a subsample, one value, cells: on one record."""
-
-    def trail(query, *outcomes):
-        return replay(query, event_of(query.budget), Remembered((3.0,)), outcomes).trail
-
-    query = ask.mean(**NARROW, epsilon=1, clusters="keep")
-    assert trail(query, (1,))[-1][0] == "count, again"
-    assert trail(query, (1,), (1,))[-1][0] == "mean over the range"
-    few = ((100,), (100,))
-    assert trail(query, *few)[-1][0] == "radii"
-    levels = {
-        n: trail(query, (n,))[-1][3]["level"]
-        for ((n,),) in zip(audit.COUNTS, strict=True)
-        if n > 500
-    }
-    assert levels[600] == "0"
-    assert int(levels[10**9]) > int(levels[20_000]) > 0
-    assert trail(query, *few, (0, 0))[-1][0] != trail(query, *few, (2, 2))[-1][0]
-    small = ask.mean(**NARROW, epsilon="0.0001", clusters="keep")
-    assert any(
-        isinstance(a.reduction, Cells)
-        for step in trail(small, (10**6,), (10**6,))
-        if not isinstance(step[0], str)
-        for a in step
-    )
 
 
 def test_an_approximate_budget_is_spent_as_a_pure_one() -> None:

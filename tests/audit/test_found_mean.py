@@ -13,6 +13,7 @@ import pytest
 from modicum import audit
 from modicum import query as ask
 from modicum.mechanisms.windows import DataWindow, WindowGrid
+from modicum.statistics.means.mean import mean_near
 from modicum.statistics.ranges import window
 from tests.audit.counted import (
     COARSE,
@@ -21,6 +22,7 @@ from tests.audit.counted import (
     below_a_step,
     kinds_of,
     same_steps,
+    told_apart,
     windows_of,
 )
 
@@ -79,6 +81,28 @@ def test_the_claim_is_kept_on_every_branch_and_used(branches, cost) -> None:
     assert set(BRANCHES) - set(used) <= ({"shape"} if "rho" in cost else set())
     assert used["zeros and other values"] > 0.99
     assert used["records near the bounds"] > 0.99
+
+
+# What is asked besides: no shape is drawn for groups that are kept.
+OPTIONS = {"keep": {"clusters": "keep"}, "population": {"population": True}}
+OPTIONS["both"] = OPTIONS["keep"] | OPTIONS["population"]
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("within", [False, True], ids=["any range", "a range"])
+@pytest.mark.parametrize("name", [*list(OPTIONS)[:2], pytest.param("both", marks=SLOW)])
+def test_groups_are_kept_and_populations_asked_about_at_the_same_claim(name, within, cost) -> None:
+    query = ask.mean(**OPTIONS[name], **(GIVEN if within else {}), **cost)
+    branches = (INSIDE_FEWER if within else FEWER) | {"squares about the middle": ((1 << 20,),)}
+    points = (0.0, 1.0, -1024.0 if within else -6.0)
+    report = audit.check(query, audit.neighbours(points, 2), values=branches, widths=(0,))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.8
+    used = {step.label: step.used for step in report.steps}
+    for label in ("radius", "radii", "records near the bounds", "deviations from the rough mean"):
+        assert used[label] > (0.9 if within else 0.3), label
+    assert ("squares about the middle" in used) == (name != "keep")
 
 
 @SLOW
@@ -214,18 +238,64 @@ def test_wholly_different_tables_take_the_same_steps_in_a_range(walk) -> None:
     same_steps(WITHIN, INSIDE_WALKS[walk], answered=walk != "hidden")
 
 
+QUARTERS = (-1.0, 0.0, 2.0)
+
+
+def beside(cost: Any) -> Any:
+    """A mean beside quartiles in a range."""
+    return mean_near(None, ask.mean(**GIVEN, **cost).lattice, ask.mean(**cost).budget, QUARTERS)
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+def test_the_claim_is_kept_beside_quartiles_on_every_branch_and_used(cost) -> None:
+    """Few, some and many records are seen where they say, or a window is drawn after all."""
+    query = told_apart(beside(cost))
+    values = {each: INSIDE_FEWER[each] for each in INSIDE_FEWER if each != KINDS}
+    values |= {
+        KINDS: ((5, 90), (900, 60), (0, 700), (0, 30_000)),
+        "records seen there": ((0,), (4000,)),
+        f"{KINDS}, 2": kinds_of(WITHIN, ((0, 100), (0, 700))),
+        "radii": ((9, 12),),
+    }
+    values |= {f"{label}, 2": values[label] for label in ("count, again", "records seen there")}
+    report = audit.check(
+        query, audit.neighbours((0.0, 1.0, -1024.0), 2), values=values, widths=(0,)
+    )
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.8
+    used = {step.label: step.used for step in report.steps}
+    for label in (KINDS, f"{KINDS}, 2", "records seen there", "radii", "mean between the bounds"):
+        assert used[label] > 0.9, label
+
+
+@pytest.mark.parametrize(
+    "walk",
+    [
+        [(5, 90), (80,), (400,), (1 << 9, 1 << 8)],
+        [(0, 700), (700,), (400,), (1 << 9,), (6,), RINGS, (5,)],
+        [(0, 9000), (4000,), 3, (20, 45), (9, 12), (1 << 9, 9000), RINGS, (5,)],
+        [(0, 9000), (0,), (5, 0, 30), (1 << 20, 1 << 10)],
+    ],
+    ids=["few", "some", "many", "not seen"],
+)
+def test_wholly_different_tables_take_the_same_steps_beside_quartiles(walk) -> None:
+    same_steps(beside({"epsilon": 1}), walk, answered=True)
+
+
 @pytest.mark.parametrize("name", ["total", "hidden"])
 def test_a_branch_by_unreleased_numbers_is_found(name, monkeypatch) -> None:
     """A control: the true number of records, or that of what the step hides, decides."""
     told = {
-        "total": ("= sum(numbers),", "= sum(kinds),"),
-        "hidden": ("sum(numbers[1", "sum(kinds[1"),
+        "total": ("_counted", "max(sum(numbers), 1)", "max(sum(kinds), 1)"),
+        "hidden": ("find_window", "sum(numbers[1", "sum(kinds[1"),
     }
-    text = inspect.getsource(window.find_window)
-    assert text.count(told[name][0]) == 1
+    place, right, wrong = told[name]
+    text = inspect.getsource(getattr(window, place))
+    assert text.count(right) == 1
     there = dict(vars(window))
-    exec(text.replace(*told[name]), there)
-    monkeypatch.setattr(window, "find_window", there["find_window"])
+    exec(text.replace(right, wrong), there)
+    monkeypatch.setattr(window, place, there[place])
     pairs = audit.neighbours((0.0, 1.0, -6.0), 2)
     report = audit.check(WITHIN, pairs, values=INSIDE_FEWER, widths=(0,))
     assert report.passed == (name == "hidden")  # two records are never so many

@@ -84,6 +84,20 @@ def test_the_claim_is_kept_on_every_branch_and_used(every, within, cost) -> None
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("within", [{}, GIVEN], ids=["any range", "a range"])
+def test_groups_are_kept_at_the_same_claim(within, cost) -> None:
+    query = told_apart(ask.sum(clusters="keep", **within, **cost))
+    values = values_of(query, FEWER, every=False)
+    points = (0.0, 1.0, 1024.0 if within else -6.0)
+    report = audit.check(query, audit.neighbours(points, 2), values=values, widths=(0,))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    assert used["radius"] > 0.99
+    assert "shape" not in used
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=str)
+@pytest.mark.parametrize("within", [{}, GIVEN], ids=["any range", "a range"])
 def test_a_window_of_some_records_costs_what_it_may(within, cost) -> None:
     """All of them are looked at, and their score is more than the least."""
     query = told_apart(ask.sum(**within, **cost))

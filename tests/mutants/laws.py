@@ -283,14 +283,6 @@ FAULTS = (
         "statistics/ranges/test_far_groups.py",
     ),
     Fault(
-        "described-quartiles-forgotten",
-        "That quartiles lie within the bounds of a described mean says nothing of these.",
-        "search._near",
-        "half_inside=bounds.lo <= first and third <= bounds.hi",
-        "half_inside=False",
-        "api/tables/test_description.py",
-    ),
-    Fault(
         "people-noise-followed",
         "The centre moves by a rough total that is nothing but noise.",
         "_more_than_noise",

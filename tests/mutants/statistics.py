@@ -218,16 +218,8 @@ FAULTS = (
         _AUDIT,
     ),
     Fault(
-        "mean-half-width",
-        "The deviations from a rough mean have noise for half the width of the bounds.",
-        "means.mean._deviations",
-        "sensitivity=reach",
-        "sensitivity=max((hi - lo) // 2, 1)",
-        _AUDIT,
-    ),
-    Fault(
         "found-mean-half-width",
-        "The same, of a mean whose window was drawn.",
+        "The deviations from a rough mean have noise for half the width of the bounds.",
         "found_mean._deviations",
         "sensitivity=reach",
         "sensitivity=max((hi - lo) // 2, 1)",

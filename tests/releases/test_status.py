@@ -135,7 +135,6 @@ def test_vectors_as_small_as_the_step_are_not_answered() -> None:
 
 OF_LARGE: dict[str, dict[str, Any]] = {
     **{name: options for name, options in ASKED.items() if name != "huber"},
-    "skewness": {},
     "winsorized_mean": {"trim": 0.1},
     "histogram": {"bins": 4},
 }

@@ -16,6 +16,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact import octaves
+from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.event import Event
@@ -60,10 +61,11 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     is :class:`Columns`. ``turn`` says where a budget of (ε, δ) is spent as ρ, see
     :class:`~modicum.runtime.query.Query`, if anywhere. ``lattice_of`` makes the lattice that the
     statistic is about out of any lattice; of that one, itself. ``octaves_of`` reads the sizes of
-    which a range is found. ``of_any`` answers the default options without a range, and finds what
-    it needs itself. ``of_persons`` answers from all rows of persons, whose sums are read in
-    a range that is so many octaves wider; without it, from a number of rows of each that is found.
-    ``of_truths`` is the row that answers the default options where values are 0 or 1.
+    which a range is found. ``by_window``: none is, and ``begin`` finds what it needs itself on
+    :data:`~modicum.exact.float_keys.KEYS`. ``of_persons`` answers from all rows of persons, whose
+    sums are read in a range that is so many octaves wider; without it, from a number of rows of
+    each that is found. ``of_truths`` is the row that answers the default options where values are 0
+    or 1.
     ``pooled`` returns how groups of rows share what is alike, and ``pooled_persons`` how groups of
     persons with all their rows do, given by how many octaves that range is wider; only then is it
     imported.
@@ -84,7 +86,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     turn: Fraction | None = None
     lattice_of: Callable[[Lattice], Lattice] = lambda lattice: lattice
     octaves_of: Callable[[Any], Read[OctaveSummary]] = octaves_of
-    of_any: Callable[[Any, Event], Steps[Estimate[R_co]]] | None = None
+    by_window: bool = False
     of_persons: Callable[[int, Any, Any, Event, Chosen], Steps[Estimate[R_co]]] | None = None
     of_truths: Any = None  # a row
     pooled: Callable[[], PooledWay] | None = None
@@ -117,7 +119,7 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             needs = RangeNeeds(options.spare, max(self.strength, options.strength))
             return in_found_range(self.octaves_of(place), event, self.lattice_of, on, needs)
 
-        alone = self._alone(place, options, found=found)
+        alone = partial(self._on_keys, place, options) if found and self.by_window else None
         of_rows, wider = (
             partial(begin, self.begin),
             persons.WIDER_IF_FOUND if found else persons.WIDER,
@@ -154,13 +156,9 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             ),
         )
 
-    def _alone(
-        self, place: Any, options: Chosen, *, found: bool
-    ) -> Callable[[Event], Steps[Estimate[R_co]]] | None:
-        """What answers without a range by itself, if something does."""
-        if not found or self.of_any is None or options != self.options[0]:
-            return None
-        return partial(self.of_any, place)
+    def _on_keys(self, place: Any, options: Chosen, event: Event) -> Steps[Estimate[R_co]]:
+        """Answer without a range."""
+        return self.begin(place, KEYS, event, options)
 
     def _within(
         self, place: Any, budget: Budget, options: Chosen, lattice: Lattice, *, truths: bool

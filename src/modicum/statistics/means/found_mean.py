@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
-from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Interval, ScalarEstimate
@@ -29,6 +28,7 @@ from modicum.statistics.means.mean_error import MeanErrorModel
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.bounded_mean import BoundedErrorModel, mean_between, mean_in_range
 from modicum.statistics.ranges.bounds import Bounds, Rough, Setting
+from modicum.statistics.ranges.population import Squares, draw_squares
 from modicum.statistics.ranges.split import (
     Schedule,
     expected_records,
@@ -84,6 +84,8 @@ class FoundMeanTuning:
     """Octaves within the window at which radii begin, and about the origin."""
     shape: int = 7
     """The same for the shape of the tail; 0 if it is not drawn."""
+    ankle: int = 0
+    """Octaves beyond the window from which on the prior of radii is r^-1; 0: nowhere."""
     widening: float = 0.04
     """A drawn radius is longer by e to this power."""
     centre: tuple[float, int, int] = (0.004, 5, 17)
@@ -91,6 +93,8 @@ class FoundMeanTuning:
 
 
 FOUND_MEAN = FoundMeanTuning()
+# Of groups far away that shall be kept: priors that fewer records outweigh.
+KEPT = FoundMeanTuning(radius=(0.25, 2.0), radii=(0.25, 2.0), shape=0, ankle=8)
 
 
 class Bounded(NamedTuple):
@@ -110,25 +114,41 @@ class Bounded(NamedTuple):
         return ring_bins(self.centre, self.radii)
 
 
-def mean_in_window(here: Setting, found: Found) -> Steps[ScalarEstimate]:
-    """Estimate the mean of records whose window was found."""
-    others = expected_records(here.split, found.others)
+def mean_in_window(
+    here: Setting, found: Found, *, keep: bool = False, population: bool = False
+) -> Steps[ScalarEstimate]:
+    """Estimate the mean of records whose window was found.
+
+    ``keep``: groups far away too; ``population``: an interval for that is wanted.
+    """
+    others, tuning = expected_records(here.split, found.others), KEPT if keep else FOUND_MEAN
     if found.window is None:
         if not found.status.ok or others < RINGS.begin:
-            return (yield from _over_the_range(here, found))
+            return (yield from _over_the_range(here, found, population=population))
         bounded = yield from _about_the_range(here, found)
-    elif others < FOUND_MEAN.few:
-        return (yield from _between_the_ends(here, found))
-    elif others < FOUND_MEAN.many:
-        bounded = yield from about_a_rough_mean(here, found, FOUND_MEAN)
+    elif others < tuning.few:
+        return (yield from _between_the_ends(here, found, population=population))
+    elif others < tuning.many:
+        bounded = yield from about_a_rough_mean(here, found, tuning)
     else:
-        bounded = yield from about_a_median(here, found, FOUND_MEAN)
-    return (yield from _deviations(here, found, bounded))
+        bounded = yield from about_a_median(here, found, tuning)
+    return (yield from _deviations(here, found, bounded, population=population))
 
 
-def _over_the_range(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+def _squares(
+    here: Setting, found: Found, lo: int, hi: int, *, population: bool
+) -> Steps[Squares | None]:
+    """[population.1] Those of values clipped to bounds, if a population is asked about."""
+    if not population:
+        return None
+    return (yield from draw_squares(here, lo, hi, found.count))
+
+
+def _over_the_range(here: Setting, found: Found, *, population: bool) -> Steps[ScalarEstimate]:
     """[mean.12] The mean over a given range, with all that is left."""
-    model = yield from mean_in_range(here, found.home)
+    first, last = here.lattice.first, here.lattice.last
+    squares = yield from _squares(here, found, first, last, population=population)
+    model = replace((yield from mean_in_range(here, found.home)), squares=squares)
     status = (found.among_zeros(model) or found.status) if model.status.ok else model.status
     return ScalarEstimate(model.value, model, status)
 
@@ -141,9 +161,10 @@ def _about_the_range(here: Setting, found: Found) -> Steps[Bounded]:
     return Bounded(found.centre, ends, rough)
 
 
-def _between_the_ends(here: Setting, found: Found) -> Steps[ScalarEstimate]:
+def _between_the_ends(here: Setting, found: Found, *, population: bool) -> Steps[ScalarEstimate]:
     """[window.4] The mean of records clipped to the window, with all that is left."""
     (lo, hi), step = found.ends, found.lattice.step
+    squares = yield from _squares(here, found, lo, hi, population=population)
     ends = Lattice(lo * step, hi * step, step)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     within = yield from mean_between(here, ends, clipped.total, clipped.count)
@@ -152,6 +173,7 @@ def _between_the_ends(here: Setting, found: Found) -> Steps[ScalarEstimate]:
         within.left,
         within.right,
         within.noise,
+        squares=squares,
         rings=not_counted(here.split),
         given=found.lattice if found.given else None,
     )
@@ -177,18 +199,17 @@ def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> 
         "rough mean in the window", mechanism, lambda drawn: lattice.words(centre_of(drawn[0]))
     )
     centre = centre_of(noisy)
-    strength, power = tuning.radius
-    schedule = radius_schedule(here, found, strength, power)
+    schedule = radius_schedule(here, found, tuning.radius, tuning.ankle)
     inside = tuning.inside[found.place < 2]
-    grid = RadiusGrid.between(
-        max(1, found.radius >> inside), bounds.reach_from(lattice, centre), schedule.per_octave
+    grid, tilt = schedule.candidates(
+        max(1, found.radius >> inside), bounds.reach_from(lattice, centre)
     )
     cells = yield from read(here.ask(Cells(centre, grid.radii)))
     above = cells.above_many([centre + radius for radius in grid.radii])
     below = cells.below_many([centre - radius for radius in grid.radii])
     beyond = tuple(map(sum, zip(above, below, strict=True)))
     (drawn,), outside = yield from bounds.draw_radii(
-        here, (beyond,), grid, schedule.tilt, schedule, "radius"
+        here, (beyond,), grid, tilt, schedule, "radius"
     )
     radius = max(math.ceil(grid.radii[drawn] * math.exp(tuning.widening)), 1)
     around = Bounds.about(centre, replace(outside, radii=(radius, radius)), 0, lattice)
@@ -196,11 +217,15 @@ def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> 
     return Bounded(centre, around, Rough(centre, found.counted, noise))
 
 
-def radius_schedule(here: Setting, found: Found, strength: float, power: float) -> Schedule:
-    """Return that of radii with a strength and a power of the prior."""
+def radius_schedule(
+    here: Setting, found: Found, radii: tuple[float, float], ankle: int
+) -> Schedule:
+    """Return that of radii with a strength and a power of the prior, r^-1 beyond an ankle."""
+    strength, power = radii
     share = here.split.part_for(strength, "range")
     plain = mean_schedule(here.lattice, here.split, found.count, "clip", shape=True)
-    return replace(plain.plain(share, Fraction(power).limit_denominator(64)), per_octave=4)
+    schedule = replace(plain.plain(share, Fraction(power).limit_denominator(64)), per_octave=4)
+    return replace(schedule, knee=1, ankle=found.radius << ankle) if ankle else schedule
 
 
 def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Steps[Bounded]:
@@ -224,7 +249,7 @@ def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Step
             here, records, schedule, centre, n0, max(1, found.radius >> tuning.shape)
         )
     if not schedule.turn:
-        plain = radius_schedule(here, found, *tuning.radii)
+        plain = radius_schedule(here, found, tuning.radii, tuning.ankle)
         schedule = replace(plain, rough=schedule.rough)
     least = max(1, found.radius >> tuning.inside[0])
     around = yield from bounds.find_bounds(here, summary.tails, schedule, centre, least=least)
@@ -248,9 +273,12 @@ def near_the_bounds(
     return (yield from draw_rings(split, bins, centre, radii, found.count))
 
 
-def _deviations(here: Setting, found: Found, bounded: Bounded) -> Steps[ScalarEstimate]:
+def _deviations(
+    here: Setting, found: Found, bounded: Bounded, *, population: bool
+) -> Steps[ScalarEstimate]:
     """[mean.11] The sum of deviations."""
     split, lattice, (lo, hi) = here.split, here.lattice, (bounded.bounds.lo, bounded.bounds.hi)
+    squares = yield from _squares(here, found, lo, hi, population=population)
     rough = bounded.rough.value
     reach = max(hi - rough, rough - lo, 1)
     bins, clipped = yield from read_both(here.ask(bounded.bins), here.ask(ClippedSum(lo, hi)))
@@ -269,6 +297,7 @@ def _deviations(here: Setting, found: Found, bounded: Bounded) -> Steps[ScalarEs
         bounded.rough.counted,
         NoisyTerm(final.noise[0], 1.0),
         bounded.bounds.outside,
+        squares,
         centre=bounded.centre,
         rings=rings,
         given=found.given,

@@ -20,6 +20,7 @@ from modicum.releases.status import Status, unseen
 from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.means.found_mean import (
     FOUND_MEAN,
+    KEPT,
     Near,
     near_the_bounds,
     radius_schedule,
@@ -59,15 +60,15 @@ class FoundSumTuning:
 FOUND_SUM = FoundSumTuning()
 
 
-def sum_in_window(here: Setting, found: Found) -> Steps[ScalarEstimate]:
-    """Estimate the sum of records whose window was found."""
+def sum_in_window(here: Setting, found: Found, *, keep: bool) -> Steps[ScalarEstimate]:
+    """Estimate the sum of records whose window was found; ``keep``: groups far away too."""
     split = here.split
     if found.window is None and not found.status.ok:
         found = yield from _counted_again(here, found)
     (lo, hi), outside = found.ends, None
     reach = max(-lo, hi, 1)
     if found.window and expected_records(split, found.others) >= FOUND_MEAN.few:
-        outside = yield from _radius(here, found, reach)
+        outside = yield from _radius(here, found, reach, keep=keep)
         reach = max(outside.reach_of(0), here.lattice.first, -here.lattice.last, 1)
     lo, hi = max(-reach, here.lattice.first), min(reach, here.lattice.last)
     clipped, bins = yield from read_both(
@@ -111,14 +112,15 @@ def _status(model: FoundSumErrorModel, found: Found) -> Status:
     return found.among_zeros(model) or found.status
 
 
-def _radius(here: Setting, found: Found, reach: int) -> Steps[Outside]:
+def _radius(here: Setting, found: Found, reach: int, *, keep: bool) -> Steps[Outside]:
     """[window.10] One radius about zero; of many values after a look at the shape of the tail."""
     split, n0, seen = here.split, found.count, None
     many = expected_records(split, found.others) >= FOUND_MEAN.many
-    schedule = radius_schedule(here, found, *(FOUND_SUM.radii if many else FOUND_MEAN.radius))
+    usual = KEPT.radii if keep else FOUND_SUM.radii if many else FOUND_MEAN.radius
+    schedule = radius_schedule(here, found, usual, KEPT.ankle * keep)
     shaped = mean_schedule(here.lattice, split, n0, "clip", shape=True)
     least = max(1, reach >> FOUND_MEAN.inside[0])
-    if shaped.shape and 2 * found.others > n0:
+    if shaped.shape and not keep and 2 * found.others > n0:
         records = found.records or (yield from read(here.ask(Records(subsamples=1))))
         shaped, seen = yield from bounds.look_at_tail(
             here, records, shaped, 0, n0, max(1, reach >> FOUND_MEAN.shape)

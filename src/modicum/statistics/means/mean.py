@@ -1,23 +1,6 @@
-"""The mean: the question, and the answer that keeps clusters, or is for a population too.
+"""The mean: the question, and the table of the ways to answer it.
 
-By default found_mean.py answers. Otherwise, with one budget, these steps, whose proofs have the
-same labels in docs/research/proofs/mean.md:
-
-[mean.1]  count    a noisy count drives the schedule;
-[mean.2]  home     is one public value, zero mostly, half of the data? then [mean.3], [mean.4] of
-                   ranges/bounds.py;
-[mean.6]  centre   a private median on a floating-point grid, from a secret subsample;
-[mean.7]  shape    two radii with a public share of the data outside: how heavy is the tail?
-[mean.8]  radii    on each side, the least width with few records outside;
-[mean.9]  outside  how many those are; if they are a group far away, [mean.13] and [mean.16] of
-                   ranges/search.py draw the radii again for it, or reach home;
-[mean.10] rough    a rough mean of the data clipped to those bounds, and a second count;
-[mean.11] final    the sum of clipped deviations from the rough mean, with most of the budget.
-
-Where nothing can be known of the spread, for lack of records, [bounded_mean.4] of
-ranges/bounded_mean.py spends the rest on the mean over the whole range, so that a search never
-loses much against known bounds. The error model holds released quantities and public noise
-distributions only.
+By default found_mean.py answers, groups that shall be kept and populations included.
 """
 
 from __future__ import annotations
@@ -28,44 +11,24 @@ from typing import Any, Literal
 
 from modicum.errors import InvalidArgument, as_given
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.staircase import add_to_one
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Release, ScalarEstimate
-from modicum.releases.status import Status, alike, at_an_end
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, read
+from modicum.runtime.steps import Steps
 from modicum.statistics import spec, texts
 from modicum.statistics.means import ways
 from modicum.statistics.means.found_mean import mean_in_window
-from modicum.statistics.means.mean_error import MeanErrorModel, SingleValueErrorModel
 from modicum.statistics.options import checked_population
-from modicum.statistics.ranges import search
-from modicum.statistics.ranges.bounds import Bounds, Setting, count_away, rough_mean
-from modicum.statistics.ranges.found_range import in_finer_range
-from modicum.statistics.ranges.population import (
-    Squares,
-    draw_squares,
-    part_for_squares,
-)
 from modicum.statistics.ranges.split import (
     BOTH_CLUSTERS,
     BOTH_SAMPLES,
     CLUSTERS_HELP,
     ClusterOption,
     Clusters,
-    NearOption,
     SampleOption,
 )
-from modicum.statistics.ranges.window import in_window
-from modicum.statistics.tails import tail_index
-from modicum.statistics.tails.outside import (
-    Counted,
-    NoisyTerm,
-)
-from modicum.summaries import sums
-from modicum.summaries.tails import TailSummary
+from modicum.statistics.ranges.window import in_quartiles, in_window
 
 
 @texts.documented
@@ -134,9 +97,13 @@ def mean_near(
 ) -> Query[Release]:
     """Ask for a mean of values whose quartiles were released before [mean.17].
 
-    They say where the values are, so nothing is spent on that.
+    They say where the values are, so hardly anything is spent on that.
     """
-    return MEANS[0].query(column, lattice, budget, NearOption("clip", *quartiles))
+
+    def begin(event: Event) -> Steps[ScalarEstimate]:
+        return in_quartiles(mean_in_window, column, event, lattice, quartiles)
+
+    return replace(MEANS[0].query(column, lattice, budget, BOTH_CLUSTERS[0]), begin=begin)
 
 
 def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOption:
@@ -150,112 +117,12 @@ def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOptio
 
 
 def adaptive_mean(
-    column: str | None,
-    lattice: Lattice,
-    event: Event,
-    options: ClusterOption,
-    *,
-    finer: bool = True,
+    column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate a mean; the draws cost exactly ``event``.
-
-    ``finer``: values that the step hides are looked for in a part of the range.
-    """
-    if options == BOTH_CLUSTERS[0]:
-        return (yield from in_window(mean_in_window, column, event, lattice))
-    here = Setting(column, lattice, BudgetSplit(event))
-    more = part_for_squares if options.population else None
-    near = options if isinstance(options, NearOption) else None
-    found = yield from search.locate_data(
-        here, options.clusters, shape=True, filled=True, more=more, near=near
-    )
-    n0, counted, tails, place = found
-    if place.way == "single":
-        return (yield from _single_value(here, place, counted))
-    if place.status.code == "coarse_step" and finer:  # [mean.19]
-        again = partial(adaptive_mean, column, options=options, finer=False)
-        return (yield from in_finer_range(column, lattice, here.split.rest().loss, again))
-    bounds, squares = place.bounds or Bounds.of_range(lattice), None
-    if options.population:  # [population.1]
-        squares = yield from draw_squares(here, bounds.lo, bounds.hi, n0)
-    if place.way == "range":
-        return (yield from _over_the_range(here, place, squares))
-    return (yield from _deviations(here, tails, place, counted, n0, squares))
-
-
-def _over_the_range(
-    here: Setting, place: search.SearchResult, squares: Squares | None
-) -> Steps[ScalarEstimate]:
-    """[mean.12] The mean over the whole range, with all that is left."""
-    from modicum.statistics.ranges.bounded_mean import mean_in_range
-
-    found = yield from mean_in_range(here, place.centre)
-    error_model = replace(found, squares=squares)
-    status = place.status if error_model.status.ok else error_model.status
-    if status.ok and place.centre is not None:
-        ends, equal = error_model.interval(0.95, None), error_model.at_home
-        status = alike(here.lattice, float(error_model.value), ends, equal=equal)
-    return ScalarEstimate(error_model.value, error_model, status)
-
-
-def _deviations(
-    here: Setting,
-    tails: TailSummary | None,
-    place: search.SearchResult,
-    counted: Counted,
-    n0: int,
-    squares: Squares | None,
-) -> Steps[ScalarEstimate]:
-    """[mean.10], [mean.11] The rough mean, and the deviations from it."""
-    lattice, split, bounds = here.lattice, here.split, place.bounds
-    assert bounds is not None
-    found = yield from rough_mean(here, bounds, place.schedule, counted)  # [mean.10]
-
-    rough, reach = found.value, bounds.reach(found.value)
-    lo, hi = bounds.lo, bounds.hi
-    if tails is not None and squares is None:
-        # The short side may reach as far as the long one: the noise is scaled to `reach`.
-        lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
-    clipped = yield from read(here.ask(sums.ClippedSum(lo, hi)))
-    deviation = clipped.total - rough * clipped.count
-    final = split.spend(add_to_one(deviation, split.rest(), sensitivity=reach))  # [mean.11]
-    (noisy,) = yield from draw(
-        "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
-    )
-    noise = NoisyTerm(final.noise[0], 1.0)
-    error_model = MeanErrorModel(
-        lattice, lo, hi, rough, noisy, found.counted, noise, bounds.outside, squares
-    )
-    status = error_model.judged(n0, place.status)
-    return ScalarEstimate(error_model.value, error_model, _at_an_end(error_model, status))
-
-
-def _single_value(
-    here: Setting, place: search.SearchResult, counted: Counted
-) -> Steps[ScalarEstimate]:
-    """Both radii are next to nothing: answer the centre, and count the records outside.
-
-    A record is outside on one side at most, so their number has sensitivity 1.
-    """
-    assert place.bounds is not None
-    assert place.centre is not None
-    elsewhere, noise = yield from count_away(here, place.bounds.elsewhere)
-    ends = place.bounds.lo, place.bounds.hi
-    error_model = SingleValueErrorModel(
-        here.lattice, *ends, counted, elsewhere, noise, place.centre
-    )
-    status = _at_an_end(error_model, error_model.status)
-    if status.ok:
-        interval = error_model.interval(0.95, tail_index.USUAL)
-        status = alike(here.lattice, float(error_model.value), interval)
-    return ScalarEstimate(error_model.value, error_model, status)
-
-
-def _at_an_end(error_model: MeanErrorModel | SingleValueErrorModel, status: Status) -> Status:
-    """Say if the answer is at an end of the range, where there is nothing else to say."""
-    if not status.ok:
-        return status
-    return at_an_end(error_model.lattice, *error_model.interval(0.95, None))
+    """Estimate a mean; the draws cost exactly ``event``."""
+    keep, population = options.clusters == "keep", options.population
+    answer = partial(mean_in_window, keep=keep, population=population)
+    return in_window(answer, column, event, lattice)
 
 
 def _mean_of_persons(*arguments: Any) -> Steps[ScalarEstimate]:
@@ -291,7 +158,7 @@ MEANS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "mean",
         "mean with noise on the scale of the data's own spread",
         adaptive_mean,
-        of_any=partial(in_window, mean_in_window),
+        by_window=True,
         of_persons=_mean_of_persons,
         of_truths=ways.BOUNDED_MEAN,
         pooled=_pooled,

@@ -14,7 +14,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar
 
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -250,7 +249,6 @@ _POWERS = Powers(
     "powers about the rough mean",
     lambda model: f"skewness {float(model.value):.6g}",
 )
-_in_window = partial(in_window, skewness_in_window)
 
 SKEWNESS = spec.Row(
     "skewness",
@@ -258,8 +256,8 @@ SKEWNESS = spec.Row(
     (NoOption(),),
     "skewness",
     "skewness with noise on the scale of the data's own spread",
-    lambda column, lattice, event, _options: _in_window(column, event, lattice),
-    of_any=_in_window,
+    lambda column, lattice, event, _: in_window(skewness_in_window, column, event, lattice),
+    by_window=True,
     strength=spec.FOR_FAR_VALUES,
 )
 

@@ -9,9 +9,12 @@ import math
 from fractions import Fraction
 from functools import partial
 
+from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.releases.release import Release
+from modicum.privacy.event import Event
+from modicum.releases.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps
 from modicum.statistics import spec, texts
 from modicum.statistics.means.found_spread import spread_in_window
 from modicum.statistics.options import NoOption
@@ -101,8 +104,11 @@ def std(
     return STD.query(spec.column_name(column), lattice, cost, NoOption())
 
 
-_variance = partial(in_window, partial(spread_in_window, root=False))
-_deviation = partial(in_window, partial(spread_in_window, root=True))
+def _of_column(
+    column: str | None, lattice: Lattice, event: Event, _: NoOption, *, root: bool
+) -> Steps[ScalarEstimate]:
+    return in_window(partial(spread_in_window, root=root), column, event, lattice)
+
 
 VARIANCE = spec.Row(
     "var",
@@ -110,9 +116,9 @@ VARIANCE = spec.Row(
     (NoOption(),),
     "variance",
     "variance with noise on the scale of the data's own spread",
-    lambda column, lattice, event, options: _variance(column, event, lattice),
+    partial(_of_column, root=False),
     lattice_of=spec.with_squares,
-    of_any=_variance,
+    by_window=True,
     strength=spec.FOR_FAR_VALUES,
 )
 
@@ -122,8 +128,8 @@ STD = spec.Row(
     (NoOption(),),
     "variance",
     "standard deviation with noise on the scale of the data's own spread",
-    lambda column, lattice, event, options: _deviation(column, event, lattice),
-    of_any=_deviation,
+    partial(_of_column, root=True),
+    by_window=True,
     strength=spec.FOR_FAR_VALUES,
 )
 

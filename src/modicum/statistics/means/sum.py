@@ -83,16 +83,12 @@ def sum(
     return spec.method_of(SUMS, method).query(spec.column_name(column), lattice, cost, options)
 
 
-_by_window = partial(in_window, sum_in_window, sizes=True)
-
-
 def adaptive_sum(
     column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate a sum in a range; the draws cost exactly ``event``."""
-    if options == BOTH_CLUSTERS[0]:
-        return (yield from _by_window(column, event, lattice))
-    return (yield from clipped_sum.adaptive_sum(column, lattice, event, options))
+    """Estimate a sum; the draws cost exactly ``event``."""
+    answer = partial(sum_in_window, keep=options.clusters == "keep")
+    return in_window(answer, column, event, lattice, sizes=True)
 
 
 def sum_of_persons(
@@ -141,7 +137,7 @@ SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (
         "sum",
         "sum with noise on the scale of the data's own size",
         adaptive_sum,
-        of_any=_by_window,
+        by_window=True,
         of_persons=sum_of_persons,
         pooled_persons=lambda wider: pooled_way(wider, "sum"),
     ),

@@ -32,14 +32,11 @@ from modicum.statistics.ranges.bounds import (
     is_filled,
     look_at_tail,
     look_elsewhere,
-    reach_from,
 )
 from modicum.statistics.ranges.split import (
     LEAST_FOR_BOUNDS,
     LEAST_FOR_COUNTS,
-    MODEST,
     Clusters,
-    NearOption,
     Schedule,
     count_share,
     expected_records,
@@ -91,14 +88,13 @@ def locate_data(
     shape: bool,
     filled: bool,
     more: Callable[[BudgetSplit, int], Fraction] | None = None,
-    near: NearOption | None = None,
 ) -> Steps[tuple[int, Counted, TailSummary | None, SearchResult]]:
     """[mean.1] to [mean.9] Count the records, and find where they are, as far as that can be found.
 
     ``shape``: the shape of the tail is looked at, if there is budget for that [mean.7]; ``filled``:
     the range is a good enough answer for data that fill it [mean.5]; ``more`` returns, by the noisy
     count, the part of the budget that is spent after the search and before the last step, besides
-    the rough mean: no repeated look takes it; ``near`` is what is known before. Returned are the
+    the rough mean: no repeated look takes it. Returned are the
     noisy count as it was drawn, the same as an estimate, the ends of the data if the first pass has
     them (not released), and the place.
     """
@@ -121,8 +117,6 @@ def locate_data(
         schedule = replace(schedule, more=more(split, n0))
     if expected_records(split, n0) < LEAST_FOR_BOUNDS:
         place = SearchResult("range", schedule, status=FEW)
-    elif near is not None:
-        place = yield from _near(here, summary.tails, records, schedule, n0, near)
     elif not schedule.has_centre:
         place = yield from _among_few(here, summary.tails, schedule, n0)
     else:
@@ -257,39 +251,6 @@ def _among_many(
     half = (home.part(n0), home.radius) if home.radius else None
     bounds = replace(bounds, outside=replace(bounds.outside, seen=seen, half=half))
     return SearchResult("bounds", schedule, centre, bounds)
-
-
-def _near(
-    here: Setting,
-    tails: TailSummary | None,
-    records: RecordSummary,
-    schedule: Schedule,
-    n0: int,
-    near: NearOption,
-) -> Steps[SearchResult]:
-    """[mean.17] Bounds about a known median, steep about a known distance of half of the data."""
-    lattice = here.lattice
-    first, centre, third = (
-        min(max(round(each / lattice.step), lattice.first), lattice.last)
-        for each in (near.first, near.median, near.third)
-    )
-    home, half_of_all, seen = home_of(lattice), max(n0, 1) / 2, None
-    within = half_of_all, max(1, (third - first) // 2)
-    if schedule.shape:
-        schedule, seen = yield from look_at_tail(here, records, schedule, centre, n0)
-    if not schedule.turn:
-        ends = lattice.floor, reach_from(lattice, centre)
-        schedule = schedule.outweighed((Home.part(n0), within[1]), here.split, *ends, MODEST)
-    bounds = yield from find_bounds(here, tails, schedule, centre, exact=True)
-    if bounds.single(lattice):
-        return SearchResult("single", schedule, centre, bounds)
-    known = replace(
-        bounds.outside,
-        seen=seen or within,
-        half=None if first < home < third else (half_of_all, abs(centre - home)),
-        half_inside=bounds.lo <= first and third <= bounds.hi,
-    )
-    return SearchResult("bounds", schedule, centre, replace(bounds, outside=known))
 
 
 def _among_few(

@@ -382,18 +382,6 @@ class SampleOption(ClusterOption):
     population: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class NearOption(ClusterOption):
-    """[mean.17] The quartiles of the data, released before."""
-
-    first: float
-    median: float
-    third: float
-
-    def check(self, listed: Sequence[Options], where: str) -> None:
-        """Nothing to refuse: no caller chooses it."""
-
-
 BOTH_SAMPLES = (SampleOption("clip"), SampleOption("keep"))
 BOTH_CLUSTERS = (ClusterOption("clip"), ClusterOption("keep"))
 CLUSTERS_HELP = {

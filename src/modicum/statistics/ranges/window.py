@@ -84,6 +84,8 @@ class WindowTuning:
     """So many records, of which most are 0, may all be 0."""
     given: float = 80.0
     """With fewer values per unit of noise other than 0 a given range is all that is used."""
+    quartiles: float = 4.0
+    """Times the larger distance of a quartile from the median, at least, that a radius is."""
     reach: int = 20
     """Octaves beyond the window that the lattice has."""
 
@@ -114,8 +116,10 @@ class Found:
     beyond: int = 0
     records: RecordSummary | None = field(default=None, repr=False)
 
-    def beyond_of(self, point: int) -> tuple[float, int]:
-        """So many records may lie further than a distance from a point of the lattice."""
+    def beyond_of(self, point: int) -> tuple[float, int] | None:
+        """So many records may lie further than a distance from a point of the lattice, if any."""
+        if not self.beyond:
+            return None
         return float(self.beyond), self.radius + abs(self.centre - point)
 
     @property
@@ -181,21 +185,13 @@ def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> S
     """
     split, given = here.split, here.lattice is not KEYS
     kinds, records = yield from _kinds_of_values(here, finer=finer)
-    mechanism = split.spend(
-        add_noise(kinds, split.share(split.part_for(WINDOW.counts, "noise")), sensitivity=1)
-    )
-    numbers = yield from draw("zeros and other values", mechanism)  # [window.1]
-    total, others, hidden = sum(numbers), numbers[-1], sum(numbers[1:-1])
-    terms = (NoisyTerm(mechanism.noise[0], 1.0),) * len(numbers)
-    counted = Counted(Fraction(max(total, 1)), terms)
+    numbers, counted = yield from _counted(here, kinds)
+    others, hidden = numbers[-1], sum(numbers[1:-1])
     if given and expected_records(split, others) < WINDOW.given:
-        many = max(total / 4, mechanism.noise[0].tail_bound(WINDOW.surely))
+        many = max(sum(numbers) / 4, counted.noise[0].bound(WINDOW.surely))
         status = COARSE.filled(step=here.lattice.step) if hidden > many else FEW
         return _whole(here, counted, max(others, 1), status)
-    below, strength = WINDOW.again
-    if expected_records(split, total) < below:
-        number, noise = yield from count_some(here, sum(kinds), strength, "count, again")
-        counted = combined(counted, Counted(Fraction(number), (NoisyTerm(noise, 1.0),)))
+    counted = yield from _counted_again(here, kinds, counted)
     others = max(min(others, round(counted.value)), 1)
     window, beyond = yield from _draw_window(here, records, counted, others, sizes=sizes)
     found = replace(_on_lattice(here.lattice, window, counted, others), beyond=beyond)
@@ -204,11 +200,60 @@ def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> S
         if lo == hi or 2 * (hi - lo) >= here.lattice.width:  # it is beside the range, or wide
             return _whole(here, counted, others, FEW if lo == hi else OK)
     if expected_records(split, others) < WINDOW.seen[0]:
-        seen = yield from _are_seen(replace(here, lattice=found.lattice), found)
+        seen = yield from _are_seen(replace(here, lattice=found.lattice), found, found.radius >> 3)
         if not seen and given:
             return _whole(here, counted, others, FEW)
         return replace(found, status=OK if seen else NOT_SEEN)
     return found
+
+
+def in_quartiles(
+    answer: Callable[[Setting, Found], Steps[ScalarEstimate]],
+    column: str | None,
+    event: Event,
+    lattice: Lattice,
+    quartiles: tuple[float, float, float],
+) -> Steps[ScalarEstimate]:
+    """[mean.17] Answer where quartiles were released before: no window is drawn.
+
+    If no records are seen where they say, one is after all.
+    """
+    here = Setting(column, lattice, BudgetSplit(event))
+    found = yield from _of_quartiles(here, quartiles)
+    if (yield from _are_seen(here, found, found.radius >> 4)):
+        return (yield from answer(here, found))
+    return (yield from in_window(answer, column, here.split.rest().loss, lattice))
+
+
+def _of_quartiles(here: Setting, quartiles: tuple[float, float, float]) -> Steps[Found]:
+    """The window about a median that reaches some quartiles further than the quartiles."""
+    first, median, third = quartiles
+    octave = math.ceil(math.log2(WINDOW.quartiles * max(third - median, median - first)))
+    window = DataWindow(octave, round(Fraction(median) / Fraction(2) ** (octave - 1)))
+    kinds, records = yield from _kinds_of_values(here, finer=False)
+    numbers, counted = yield from _counted(here, kinds)
+    counted = yield from _counted_again(here, kinds, counted)
+    others = max(min(numbers[-1], round(counted.value)), 1)
+    found = _on_lattice(here.lattice, window, counted, others)
+    return replace(found, given=here.lattice.floor == 1, records=records)
+
+
+def _counted(here: Setting, kinds: tuple[int, ...]) -> Steps[tuple[tuple[int, ...], Counted]]:
+    """[window.1] Numbers of values of all kinds, and of records."""
+    share = here.split.share(here.split.part_for(WINDOW.counts, "noise"))
+    mechanism = here.split.spend(add_noise(kinds, share, sensitivity=1))
+    numbers = yield from draw("zeros and other values", mechanism)
+    terms = (NoisyTerm(mechanism.noise[0], 1.0),) * len(numbers)
+    return numbers, Counted(Fraction(max(sum(numbers), 1)), terms)
+
+
+def _counted_again(here: Setting, kinds: tuple[int, ...], counted: Counted) -> Steps[Counted]:
+    """[window.1] Few records are counted again."""
+    below, strength = WINDOW.again
+    if expected_records(here.split, round(counted.value)) >= below:
+        return counted
+    number, noise = yield from count_some(here, sum(kinds), strength, "count, again")
+    return combined(counted, Counted(Fraction(number), (NoisyTerm(noise, 1.0),)))
 
 
 def _whole(here: Setting, counted: Counted, others: int, status: Status) -> Found:
@@ -297,9 +342,9 @@ def _on_lattice(lattice: Lattice, window: DataWindow, counted: Counted, others: 
     return Found(lattice, centre, radius, counted, others, window)
 
 
-def _are_seen(here: Setting, found: Found) -> Steps[bool]:
-    """[window.3] Whether records are seen in the window; about the origin, not all close to it."""
-    (lo, hi), near = found.ends, found.radius >> 3
+def _are_seen(here: Setting, found: Found, near: int) -> Steps[bool]:
+    """[window.3] Whether records are seen in the window; about the origin, not all as ``near``."""
+    lo, hi = found.ends
     if found.place > 2:
         near = -1  # only about the origin may a window be far too wide
     core = BinCounts((min(max(-near, lo), hi), max(min(near + 1, hi + 1), lo + 1)))
