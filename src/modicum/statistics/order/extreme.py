@@ -453,7 +453,7 @@ def _row(name: str, summary: str, *, largest: bool) -> spec.Row[NoOption, Releas
         summary,
         spec.of_range(lambda column, lattice, event: in_window(answer, column, event, lattice)),
         strength=2 * spec.FOR_FAR_VALUES,
-        of_any=partial(in_window, answer),
+        by_window=True,
     )
 
 
