@@ -524,6 +524,18 @@ def test_many_groups_and_persons_have_several_numbers() -> None:
         assert len(found.frame()) == 100
 
 
+@pytest.mark.parametrize("name", ["var", "max", "median", "huber"])
+def test_many_groups_find_windows(name) -> None:
+    """Of more than 64 groups the records are collected, as they are where no range is known."""
+    table = pd.DataFrame({"g": np.arange(24_000) % 80, "x": np.arange(24_000.0)})
+    groups = mo.Curator(table, budget=mo.pure(200)).group_by("g", keys=range(80))
+    more = {"width": 1e4} if name == "huber" else {}
+    found = getattr(groups, name)("x", epsilon=100, **more)
+    truth = {"var": 24_000**2 / 12, "max": 24_000, "median": 12_000, "huber": 12_000}[name]
+    values = [release.value for release in found.values()]
+    assert values == pytest.approx([truth] * 80, rel=0.4)
+
+
 def test_several_numbers_are_shown_stored_and_told() -> None:
     guarded = mo.Curator(SALES, budget=mo.pure(1000))
     groups = guarded.group_by("region", "year", keys=[("N", 2024), ("S", 2025)])

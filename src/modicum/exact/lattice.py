@@ -58,6 +58,11 @@ class Lattice:
     step: float
     floor: int = field(default=1, repr=False)
 
+    @property
+    def nats(self) -> float:
+        """Logarithm of how often the range holds what is not nothing beside the values."""
+        return math.log(self.width / self.floor + 1)
+
     def __post_init__(self) -> None:
         _check_range(self.lo, self.hi)
         _check_step(self.lo, self.hi, self.step)

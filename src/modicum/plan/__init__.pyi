@@ -1452,7 +1452,7 @@ def quantiles(
     level : float or None
         Confidence level at which the edges of the cells are placed whose counts give simultaneous
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
-        points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
+        points, 3/8 and two fifths where records are fewer. ``None``: nothing is counted, points are
         nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
     population : bool
         Whether the rows are a random sample: some of the edges are then placed so far out that

@@ -770,7 +770,6 @@ def max(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
-        If it is so small that more than four million records would have to be kept.
 
     Notes
     -----
@@ -1046,7 +1045,6 @@ def min(
     InvalidArgument
         If the range is reversed, empty or not finite; if the step is too fine or too coarse
         for it; if there is no cost, more than one, or one that is not positive.
-        If it is so small that more than four million records would have to be kept.
 
     Notes
     -----
@@ -1313,7 +1311,7 @@ def quantiles(
     level : float or None
         Confidence level at which the edges of the cells are placed whose counts give simultaneous
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
-        points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
+        points, 3/8 and two fifths where records are fewer. ``None``: nothing is counted, points are
         nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
     population : bool
         Whether the rows are a random sample: some of the edges are then placed so far out that

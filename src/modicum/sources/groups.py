@@ -145,7 +145,9 @@ class GroupReader(Sensitive):
         self._places = Places(keys)
         self._columns = named_columns(columns)
         self._kept: list[NDArray[Any]] | None = None  # the rows of persons
-        self._sorted: dict[tuple[str | None, Lattice], grouped.SortedGroups] = {}
+        self._sorted: dict[
+            tuple[str | None, Lattice], grouped.SortedGroups | grouped.FloatGroups
+        ] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         """Compute reductions, each for the group of its number, in at most one pass."""
@@ -231,7 +233,7 @@ class GroupReader(Sensitive):
         wanted = {(ask.column, ask.lattice) for _, ask in reads if ask.lattice is not None}
         counts = {column: np.zeros(len(self._keys), dtype=np.int64) for column in counted}
         packed = {
-            (column, lattice): grouped.PackedGroups(len(self._keys), lattice)
+            (column, lattice): grouped.of_groups(len(self._keys), lattice)
             for column, lattice in wanted
             if (column, lattice) not in self._sorted
         }

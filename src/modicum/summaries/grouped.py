@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.summaries import order_statistics, subsample
 from modicum.summaries.base import CHUNK, Integers, Quantiser, Reduction, Rows, Sensitive, exact_sum
@@ -71,6 +72,42 @@ class SortedGroups(Sensitive):
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
+
+
+class FloatGroups(Sensitive):
+    """The same of records as they are, whose integers take all bits; in the order that they came.
+
+    It is a pass, too.
+    """
+
+    __slots__ = ("_bounds", "_groups", "_number", "_values")
+
+    def __init__(self, groups: int) -> None:
+        self._number = groups
+        self._groups: list[Integers] = []
+        self._values: list[NDArray[np.float64]] = []
+
+    def update(self, groups: Integers, x: NDArray[np.float64]) -> None:
+        """Take in rows: their groups (-1 for no group) and values; NaN is missing."""
+        kept = (groups >= 0) & ~np.isnan(x)
+        self._groups.append(groups[kept])
+        self._values.append(x[kept])
+
+    def finish(self) -> FloatGroups:
+        groups = np.concatenate([*self._groups, np.empty(0, np.int64)])
+        values = np.concatenate([*self._values, np.empty(0)])
+        order = groups.argsort(kind="stable")
+        self._groups, self._values = [], [values[order]]
+        self._bounds = groups[order].searchsorted(np.arange(self._number + 1))
+        return self
+
+    def records(self, group: int) -> Integers:
+        """Return the keys of a group's records."""
+        start, stop = self._bounds[group : group + 2]
+        return KEYS.quantise(self._values[0][start:stop])
+
+    def summaries(self, reduction: Reduction[Any]) -> None:
+        """Nothing is faster for all groups at once."""
 
 
 class PackedGroups:
@@ -190,6 +227,11 @@ class _Packing:
             stop -= len(block)
         packed.sort()
         return SortedGroups(self.first, self._value_bits, packed, self._groups, outside)
+
+
+def of_groups(groups: int, lattice: Lattice) -> PackedGroups | FloatGroups:
+    """Collect the records of groups on a lattice."""
+    return FloatGroups(groups) if lattice is KEYS else PackedGroups(groups, lattice)
 
 
 def summary_of_sorted(

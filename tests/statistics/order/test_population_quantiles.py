@@ -137,7 +137,7 @@ def test_ends_are_as_far_as_samples_are_off_and_no_further() -> None:
     """Where counts have next to no noise, and an edge is at every record."""
     n, noise = 2000, LaplaceNoise(Fraction(1, 60))
     qs, lattice = (Fraction(1, 4), Fraction(1, 2)), Lattice.within((-1e4, 1e4), 1)
-    counted = CellCounts(tuple(range(1, n)), (1,) * n, noise, 0.0)
+    counted = CellCounts(tuple(range(1, n)), (1,) * n, noise)
     rows = Counted(Fraction(n), (NoisyTerm(noise, 1.0),))
     model = chapter.QuantilesErrorModel(lattice, qs, (n // 4, n // 2), counted, rows)
     for level in (0.5, 0.95):

@@ -257,12 +257,12 @@ def test_few_records_keep_their_share_for_the_points() -> None:
         assert model.counted.edges == plain_edges(
             WIDE, places_of(places, fractions(5)[: len(places)], 1)
         )
-        assert walk.transcript[-1].event.epsilon == Fraction(1, 10)
+        assert walk.transcript[-1].event.epsilon == Fraction(2, 5)
 
 
 def test_the_plan_depends_on_the_noisy_number_alone() -> None:
     """45 records of the smallest share, times the ε of the points."""
-    for n, share in ((20_000, "7/32"), (4000, "20/32"), (1000, "9/10")):
+    for n, share in ((20_000, "7/32"), (4000, "20/32"), (1000, "6/10")):
         data = np.random.default_rng(3).normal(size=n)
         (walk,) = ample(data, 29, "plan", 1, epsilon=1)
         spent = {step.label: step.event.cost("pure").amount for step in walk.transcript}

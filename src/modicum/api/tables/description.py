@@ -47,7 +47,7 @@ _MISSED = 80  # values per unit of noise that a mean beside quartiles may miss, 
 _SHOWN = 5  # labels of a column on the summary
 # Parts of the budget: a count needs next to nothing, and the quartiles find a range too. The number
 # of rows is in the shares of missing values of all columns, so it has a cube root of them as much.
-_VALUES, _QUARTILES, _MEAN, _KEYS, _COUNTS = 2, 12, 6, 8, 2
+_VALUES, _QUARTILES, _MEAN, _KEYS, _COUNTS = 2, 16, 5, 8, 2
 _TOO_WIDE = 0.5  # a share of the rows so uncertain says nothing
 
 _SHARED = (

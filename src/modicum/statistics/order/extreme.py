@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.exponential import CELLS, Exponential, OctavePrior
@@ -114,7 +113,6 @@ def max(
     {returns}
 
     {raises}
-        If it is so small that more than four million records would have to be kept.
 
     Notes
     -----
@@ -159,7 +157,6 @@ def min(
     {returns}
 
     {raises}
-        If it is so small that more than four million records would have to be kept.
 
     Notes
     -----
@@ -357,10 +354,7 @@ def _turned(lattice: Lattice, *, largest: bool) -> tuple[int, int]:
 
 
 def _point(here: bounds.Setting, found: Found, *, largest: bool) -> Steps[ScalarEstimate]:
-    """[extreme.2], [extreme.3] and [extreme.4], with all that is left.
-
-    A budget for which more than 4 million records would be kept is refused.
-    """
+    """[extreme.2], [extreme.3] and [extreme.4], with all that is left."""
     split, lattice, sign = here.split, here.lattice, 1 if largest else -1
     ends = _turned(lattice, largest=largest)
     prior = yield from _prior(here, found, sign)
@@ -430,17 +424,11 @@ def _count_near(
 def _kept_records(prior: OctavePrior, ends: tuple[int, int], share: Share) -> int:
     """[extreme.6] How many records of an end are kept: those with more beyond weigh e^-60 at most.
 
-    More than 4 million are refused.
+    Of a budget so small that they would be too many it is fewer, and the law is another.
     """
     width = 2 * (ends[1] - ends[0] + 1)
     nats = prior.log_cost(width) + math.log(width)
-    kept = math.ceil((nats + NEGLIGIBLE) / float(share.range))
-    if kept > MOST_KEPT:
-        raise InvalidArgument(
-            f"an extreme of {float(share.range):g} a row would keep {kept:,} records; it needs a "
-            "larger budget"
-        )
-    return kept
+    return builtins.min(math.ceil((nats + NEGLIGIBLE) / float(share.range)), MOST_KEPT)
 
 
 def _row(name: str, summary: str, *, largest: bool) -> spec.Row[NoOption, Release]:

@@ -28,6 +28,7 @@ from modicum.statistics import spec, texts
 from modicum.statistics.options import Options, checked_level, checked_rank
 from modicum.statistics.order import quantile
 from modicum.statistics.order.quantile import ENDS_SHARE
+from modicum.statistics.ranges.window import in_reach
 from modicum.statistics.tails.drawn_interval import DrawnInterval
 from modicum.stored.codec import storable
 from modicum.summaries import base, order_statistics
@@ -239,7 +240,8 @@ IQR: spec.Row[RangeOption, Release] = spec.Row(
     ),
     "iqr",
     "interquartile range by two quantiles, with an interval",
-    quantile_range,
+    in_reach(quantile_range),
+    by_window=True,
 )
 
 

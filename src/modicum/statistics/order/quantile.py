@@ -39,6 +39,7 @@ from modicum.statistics.options import Options, checked_level, checked_populatio
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.population import SAMPLE_ROOM, sample_shift
 from modicum.statistics.ranges.split import Schedule, mean_schedule
+from modicum.statistics.ranges.window import in_reach
 from modicum.statistics.tails import drawn_interval
 from modicum.statistics.tails.outside import NoisyTerm
 from modicum.stored.codec import storable
@@ -498,7 +499,9 @@ def far_schedule(
 
 def _row(name: str, cases: tuple[QuantileOption, ...]) -> spec.Row[QuantileOption, Release]:
     summary = f"{name} by the exponential mechanism on ranks, with an interval"
-    return spec.Row(name, "exponential", cases, "quantile", summary, rank_quantile)
+    return spec.Row(
+        name, "exponential", cases, "quantile", summary, in_reach(rank_quantile), by_window=True
+    )
 
 
 QUANTILE = _row(

@@ -95,15 +95,15 @@ class CellCounts:
     """Noisy counts of the records between edges, each with ``noise``.
 
     A cell holds the integers from one edge to the one before the next; the first and the last one
-    reach to the ends of the range, and one between equal edges is empty. ``least``: records that
-    there should be, so that no quantile is lost. ``first``: counts between the places of the
-    points, drawn before; then there are edges on both sides of each.
+    reach to the ends of the range, and one between equal edges is empty. ``first``: counts between
+    the places of the points, drawn before; then there are edges on both sides of each. ``least``:
+    records that there should be, in earlier releases.
     """
 
     edges: tuple[int, ...]
     cells: tuple[int, ...]
     noise: additive.Noise
-    least: float
+    least: float = 0.0
     first: PlaceCounts | None = None
 
     @property
@@ -113,6 +113,20 @@ class CellCounts:
     def bound(self, alpha: float) -> float:
         """Return a t that the total's noise exceeds with probability <= alpha."""
         return self.noise.sum_bound(((1.0, len(self.cells)),), alpha)
+
+    def found(self, qs: Sequence[Fraction], points: Sequence[int], alpha: float) -> bool:
+        """[quantiles.22] Whether no point is off by the smallest share of the records, for sure."""
+        missed = min(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
+        for q, point in zip(qs, points, strict=True):
+            below, above = bisect_right(self.edges, point) - 1, bisect_right(self.edges, point)
+            ends = ((below, -1, q + missed), (above, 1, q - missed))
+            for k, side, rank in ends:
+                if 0 <= k < len(self.edges) and 0 < rank < 1:
+                    away = side * float(self._excess(float(rank))[k])
+                    law = RankNoise(self.noise, float(rank), k + 1, len(self.cells))
+                    if law.exceeds(away, alpha):
+                        return False
+        return True
 
     def intervals(
         self, lattice: Lattice, qs: Sequence[Fraction], points: Sequence[int], level: float

@@ -45,15 +45,13 @@ _STRETCHED = 7  # a stretched range has at most 2^7 times as many points
 class DrawnPoints:
     """Outcome of the mechanism: its points, and the records around them (sensitive).
 
-    ``least``: records that there should be, so that no quantile is lost. ``count``: a noisy number
-    of them, 0 if none was drawn, with ``count_noise``. ``variances`` of the ranks of the points,
-    where records lie about evenly. ``joint``: whether it was the joint mechanism. ``ample``:
-    whether the records were enough for more than the last of the plans, and ``plenty``: for the
-    first of several.
+    ``count``: a noisy number of them, 0 if none was drawn, with ``count_noise``. ``variances`` of
+    the ranks of the points, where records lie about evenly. ``joint``: whether it was the joint
+    mechanism. ``ample``: whether the records were enough for more than the last of the plans, and
+    ``plenty``: for the first of several.
     """
 
     points: tuple[int, ...]
-    least: float
     windows: WindowsSummary = field(repr=False)
     count: int
     count_noise: additive.Noise | None
@@ -148,15 +146,13 @@ def draw_points(
             joint_quantiles.JointQuantiles(windows, *ends, fine, terms, last.range, last.loss, warp)
         )
         _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
-        least, spread = joint.least(lattice, count, warp), joint.variances(last.range)
-        found = inside(tuple(points))
-        return DrawnPoints(found, least, windows, count, noise, spread, True, *told)
+        spread, found = joint.variances(last.range), inside(tuple(points))
+        return DrawnPoints(found, windows, count, noise, spread, True, *told)
     loss = split.share(plan.share - counted).loss
     nested = split.spend(quantile_tree.NestedQuantiles(windows, *ends, fine, plan.tree.nodes, loss))
     outcome = yield from draw(label, nested, words)
-    least = max(_least(node, qs, lattice) for node in plan.tree.nodes)
     spread = plan.tree.variances(qs)
-    return DrawnPoints(inside(outcome), least, windows, count, noise, spread, False, *told)
+    return DrawnPoints(inside(outcome), windows, count, noise, spread, False, *told)
 
 
 # The joint mechanism loses no budget on a tree, but all its quantiles go wrong together where a
@@ -217,22 +213,6 @@ class JointPlan:
         found = step * (before * (1 - upto) ** 2 + (steps - before) * upto**2)
         return tuple(found.tolist())
 
-    def least(self, lattice: Lattice, count: int, warp: grids.RangeWarp) -> float:
-        """Records such that no quantile is likely to leave the others for an empty part.
-
-        An empty part of the range may weigh as much as N of its integers, and a quantile that is
-        drawn from it costs its whole share of the records twice. Where the range is stretched
-        around the bulk, all of it has some octaves' weight, and that of 1/ε records is 1/(ε n) of
-        one if they are spread over it. Then this is far less than N, so a wrong total, which halves
-        the cost, matters too.
-        """
-        epsilon = float(self.epsilon)
-        if warp.octaves == 0:
-            nats = math.log((lattice.width + 1) / 0.05)
-        else:
-            nats = 2 * math.log((warp.octaves + 2) * max(1.0, epsilon * count) / 0.05)
-        return nats / (epsilon * float(min(self.shares)))
-
 
 def joint_plan(
     split: BudgetSplit, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
@@ -277,14 +257,3 @@ def _windows(total: Fraction, qs: tuple[Fraction, ...], plans: Sequence[PointsPl
         )
     reaches = [max(each) for each in zip(*kept, strict=True)]
     return RankWindows(tuple(map(RankWindow, qs, reaches)))
-
-
-def _least(node: quantile_tree.Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
-    """Records such that a node's rank lies between its ends with probability 95 %.
-
-    Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).
-    """
-    at, q = [0.0, *map(float, qs), 1.0], float(node.q)
-    between = at[node.right + 1] - at[node.left + 1]
-    ranks = 0.5 + math.log((lattice.width + 1) / 0.05) / float(node.rate)
-    return ranks / (between * min(q, 1 - q))

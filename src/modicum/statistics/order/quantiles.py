@@ -48,6 +48,7 @@ from modicum.statistics.order.quantile_points import FINE, DrawnPoints, PointsPl
 from modicum.statistics.order.quantile_ranks import OWN, SIDE, PlaceCounts, place_of_each
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.population import sample_margins
+from modicum.statistics.ranges.window import in_reach
 from modicum.statistics.tails import outside
 from modicum.stored.codec import storable
 from modicum.summaries.cells import Cells
@@ -55,8 +56,9 @@ from modicum.summaries.order_statistics import WindowsSummary
 
 # Of the points and the number of records: where records are plenty, many, and few. The rest counts
 # cells.
-SHARES = (Fraction(7, 32), Fraction(20, 32), Fraction(9, 10))
+SHARES = (Fraction(7, 32), Fraction(20, 32), Fraction(6, 10))
 FIRST_SHARE = Fraction(15, 32)  # of what counts cells, for those before edges are placed
+LOST = 0.1  # a quantile that is lost is taken for found at most so often
 _CHANCES = 0.05, 0.15, 0.8  # of a miss of a population: number of rows, noise of counts, sampling
 TOO_LITTLE = Status(
     "few_records",
@@ -102,7 +104,7 @@ def quantiles(
     level : float or None
         Confidence level at which the edges of the cells are placed whose counts give simultaneous
         intervals, 0.95 or more. They hold at any level. They take 25/32 of the cost and move the
-        points, 3/8 and a tenth where records are fewer. ``None``: nothing is counted, points are
+        points, 3/8 and two fifths where records are fewer. ``None``: nothing is counted, points are
         nearer to their quantiles by a quarter to two fifths, and each interval is the public range.
     population : bool
         Whether the rows are a random sample: some of the edges are then placed so far out that
@@ -293,7 +295,7 @@ class QuantilesErrorModel:
     def status(self) -> Status:
         if self.counted is None:
             return OK
-        if self.counted.total - self.counted.bound(0.05) < self.counted.least:
+        if not self.counted.found(self.qs, self.points, LOST):
             return TOO_LITTLE
         return NO_ENDS if self._reaches_range_end() else OK
 
@@ -452,7 +454,7 @@ def _count_cells(
         cells = _between(drawn.windows, edges)
     mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
     counts = yield from draw("counts", mechanism)
-    counted = quantile_cells.CellCounts(edges, counts, mechanism.noise[0], drawn.least, first)
+    counted = quantile_cells.CellCounts(edges, counts, mechanism.noise[0], first=first)
     if not (apart and drawn.plenty):  # few records say little of what lies beside a point
         return counted, drawn.points
     points = [
@@ -489,8 +491,9 @@ QUANTILES: spec.Row[QuantilesOption, ArrayRelease] = spec.Row(
     ),
     "quantiles",
     "several quantiles, each between those drawn before it, with simultaneous intervals",
-    _estimate,
+    in_reach(_estimate),
     ArrayRelease,
+    by_window=True,
 )
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,9 +29,10 @@ from modicum.mechanisms.subsampled import amplified
 from modicum.mechanisms.windows import DataWindow, WindowGrid, WindowScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
-from modicum.releases.release import ScalarEstimate
+from modicum.releases.release import Estimate, ScalarEstimate
 from modicum.releases.status import COARSE, OK, Status, alike
 from modicum.runtime.steps import Reads, Steps, draw, read_both
+from modicum.statistics.options import Options
 from modicum.statistics.ranges.bounds import Setting, combined, count_some, hidden_octaves
 from modicum.statistics.ranges.found_range import in_finer_range
 from modicum.statistics.ranges.split import expected_records, first_reduction, subsample_level
@@ -86,11 +87,16 @@ class WindowTuning:
     """With fewer values per unit of noise other than 0 a given range is all that is used."""
     quartiles: float = 4.0
     """Times the larger distance of a quartile from the median, at least, that a radius is."""
+    near: int = 3
+    """Octaves beyond the window that a range has for what all records decide together."""
+    rare: float = 0.01
+    """A smaller share of the records may lie further out."""
     reach: int = 20
     """Octaves beyond the window that the lattice has."""
 
 
 WINDOW = WindowTuning()
+E = TypeVar("E", bound=Estimate[Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +159,14 @@ def hides(lattice: Lattice) -> bool:
 
 
 def in_window(
-    answer: Callable[[Setting, Found], Steps[ScalarEstimate]],
+    answer: Callable[[Setting, Found], Steps[E]],
     column: str | None,
     event: Event,
     lattice: Lattice = KEYS,
     *,
     sizes: bool = False,
     finer: bool = True,
-) -> Steps[ScalarEstimate]:
+) -> Steps[E]:
     """Find a window, and answer with all that is left; the draws cost exactly ``event``.
 
     ``lattice``: that of a range, if one is given. The others are for :func:`find_window`; values
@@ -170,11 +176,45 @@ def in_window(
     found = yield from find_window(here, sizes=sizes, finer=finer and hides(lattice))
     if found.status.code == COARSE.code:  # [mean.19]
 
-        def again(part: Lattice, event: Event) -> Steps[ScalarEstimate]:
+        def again(part: Lattice, event: Event) -> Steps[E]:
             return in_window(answer, column, event, part, sizes=sizes, finer=False)
 
         return (yield from in_finer_range(column, lattice, here.split.rest().loss, again))
     return (yield from answer(replace(here, lattice=found.lattice), found))
+
+
+def in_reach(begin: Callable[..., Steps[E]]) -> Callable[..., Steps[E]]:
+    """[window.11] Begin an estimator in a range about a window, if none is given."""
+
+    def begun(column: str | None, lattice: Lattice, event: Event, options: Options) -> Steps[E]:
+        if lattice is not KEYS:
+            return begin(column, lattice, event, options)
+        # What it refuses before its first step it refuses here, before anything is charged.
+        split = BudgetSplit(event)
+        parts = split.part_for(WINDOW.counts + WINDOW.again[1], "noise")
+        parts += split.part_for(WINDOW.most, "subsample")
+        steps = begin(column, Lattice(-1.0, 1.0, 2.0**-50), split.share(1 - parts).loss, options)
+        next(steps)
+        steps.close()
+        return in_window(partial(_in_reach, begin, options), column, event)
+
+    return begun
+
+
+def _in_reach(
+    begin: Callable[..., Steps[E]], options: Options, here: Setting, found: Found
+) -> Steps[E]:
+    """The range reaches further if few records, far out, decide."""
+    lattice = here.lattice
+    if found.window and options.spare >= WINDOW.rare:
+        reach = found.window.radius * 2**WINDOW.near
+        ends = [float(found.window.middle + sign * reach) for sign in (-1, 1)]
+        lattice = Lattice.within((ends[0], ends[1]))
+        gap = (lattice.width >> (WINDOW.near + 4)) // found.count
+        lattice = replace(lattice, floor=max(gap, 1))
+    estimate = yield from begin(here.column, lattice, here.split.rest().loss, options)
+    status = estimate.status if found.status.ok else found.status
+    return replace(estimate, lattice=lattice, status=status)  # type: ignore[type-var]
 
 
 def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> Steps[Found]:

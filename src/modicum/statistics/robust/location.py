@@ -58,6 +58,7 @@ from modicum.statistics.ranges.split import (
     octaves,
     subsample_level,
 )
+from modicum.statistics.ranges.window import in_reach
 from modicum.statistics.robust import inverse_sensitivity, monotone_statistic
 from modicum.statistics.tails.outside import Counted, NoisyTerm, OneValue
 from modicum.summaries import subsample, sums
@@ -551,7 +552,8 @@ def _row(
         cases_of(statistic),
         "locations",
         f"{summary}, with an interval",
-        location,
+        in_reach(location),
+        by_window=True,
     )
 
 

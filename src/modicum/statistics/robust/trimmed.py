@@ -40,6 +40,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics import spec, texts
 from modicum.statistics.options import LARGEST_DENOMINATOR, Options, checked_level
+from modicum.statistics.ranges.window import in_reach
 from modicum.statistics.tails import drawn_interval, outside
 from modicum.stored.codec import storable
 from modicum.summaries.base import Integers, Read
@@ -220,7 +221,8 @@ class LevelPlan:
         points = math.log(lattice.width + 1)
         unit = 2 / min(float(split.share(share).range), base.MOST_EPSILON)
         # The last ring slopes: it is one more, so that where it begins no weight is left.
-        cap, bound = math.ceil((points + NEGLIGIBLE) * unit) + 1, (points + math.log(20)) * unit
+        cap = math.ceil((points + NEGLIGIBLE) * unit) + 1
+        bound = (lattice.nats + math.log(20)) * unit
         plan = cls(cap, 0, 0, bound)
         if level is not None:
             unit = 2 / float(split.share(drawn_interval.INTERVAL_SHARE).range)
@@ -496,7 +498,9 @@ class TrimmedErrorModel(drawn_interval.DrawnEnds):
 def _row(name: str, summary: str, *, winsorized: bool) -> spec.Row[TrimOption, Release]:
     cases = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
     begin = partial(_estimate, winsorized=winsorized)
-    return spec.Row(name, "inverse-sensitivity", cases, "trimmed_mean", summary, begin)
+    return spec.Row(
+        name, "inverse-sensitivity", cases, "trimmed_mean", summary, in_reach(begin), by_window=True
+    )
 
 
 TRIMMED_MEAN = _row(
