@@ -18,8 +18,11 @@ from modicum.runtime.query import Query
 from modicum.runtime.replay import replay
 from modicum.runtime.steps import Draw, Reads, Steps, changed
 from modicum.statistics.ranges.window import hides
+from modicum.summaries.base import Columns
 
 KINDS = "zeros and other values"
+RINGS = (100, 30, 300, 900, 60, 2)
+"""Noisy numbers of records near the bounds."""
 COARSE = (0, 20_000, 0)
 """About all values are hidden by the step of a range."""
 
@@ -41,7 +44,8 @@ FINER: Mapping[str, Sequence[Any]] = {
 
 def kinds_of(query: Query[Any], numbers: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
     """Noisy numbers of zeros and of other values, as the range of a query has them drawn."""
-    if not (query.ranged and query.lattice and hides(query.lattice)):
+    of_pairs = isinstance(query.place, Columns)
+    if of_pairs or not (query.ranged and query.lattice and hides(query.lattice)):
         return list(numbers)
     return [(zeros, 0, others) for zeros, others in numbers]
 
@@ -123,3 +127,9 @@ def same_steps(query: Query[Any], walk: Sequence[Any], *, answered: bool) -> Non
     if answered:
         run = replay(query, event_of(query.budget), Remembered(tables[0]), walk)
         assert run.answer is not None, walk
+
+
+def sizes_of(octaves: int) -> list[tuple[int, ...]]:
+    """Noisy numbers of records by their sizes: of nobody, with a thin tail, with a heavy one."""
+    numbers = (0,), (2500, 900, 300), (5000, 2000, 1000, 500, 250, 120, 60)
+    return [each + (0,) * (octaves - len(each)) for each in numbers]

@@ -18,6 +18,7 @@ from modicum.statistics.ranges import window
 from tests.audit.counted import (
     COARSE,
     KINDS,
+    RINGS,
     around_some,
     below_a_step,
     kinds_of,
@@ -114,7 +115,6 @@ def test_a_record_far_away_costs_no_more(cost) -> None:
     assert report.passed, report
 
 
-RINGS = (100, 30, 300, 900, 60, 2)
 WALKS: dict[str, list[Any]] = {
     "few": [(5, 90), (80,), WINDOWS[0], (400,), (1 << 40, 1 << 30)],
     "some": [(0, 700), (700,), WINDOWS[0], (400,), (1 << 40,), (60,), RINGS, (5,)],

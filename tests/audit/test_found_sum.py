@@ -10,6 +10,7 @@ from modicum import query as ask
 from tests.audit.counted import (
     COARSE,
     KINDS,
+    RINGS,
     around_some,
     below_a_step,
     kinds_of,
@@ -20,7 +21,6 @@ from tests.audit.counted import (
 
 SLOW = pytest.mark.slow
 COSTS = ({"epsilon": 1}, {"rho": "0.5"})
-RINGS = (100, 30, 300, 900, 60, 2)
 ANYWHERE = ask.sum(epsilon=1)
 GIVEN = {"within": (-1024, 1024), "step": 1}
 WITHIN = ask.sum(**GIVEN, epsilon=1)

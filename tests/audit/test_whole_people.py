@@ -6,6 +6,7 @@ the reader draws by one key for both tables: a bound for every choice is a bound
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -14,15 +15,17 @@ from modicum import audit
 from modicum import query as ask
 from modicum.audit.trail import Remembered
 from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.windows import DataWindow, WindowGrid
 from modicum.runtime.steps import Draw
 from modicum.sources.persons import TableReader
+from modicum.statistics.people import persons
 from modicum.summaries.base import Read, RecordRule
 from modicum.summaries.tails import Tails
+from tests.audit.counted import KINDS, RINGS, sizes_of
 from tests.audit.test_people import NARROW, People, Table, pairs_of
 
 UNIT = mo.unit_of("id")
-BOTH = "rows and rough total"
-COUNTS = [(0,), (1,), (600,), (3000,), (10**6,)]
 
 
 class ByKey(People):
@@ -50,14 +53,56 @@ QUESTIONS = {
     "sum, ρ": ask.sum("x", **NARROW, rho="0.5"),
     "mean, ε": ask.mean("x", **NARROW, epsilon=1),
     "mean, ρ": ask.mean("x", **NARROW, rho="0.5"),
+    "mean of any range, ε": ask.mean("x", epsilon=1),
+    "sum of any range, ρ": ask.sum("x", rho="0.5"),
     "median, ε": ask.median("x", **NARROW, epsilon=1, level=None),
     "var, ρ": ask.var("x", **NARROW, rho="0.5"),
 }
 
 
 SLOW = ("mean, ρ", "var, ρ")  # the same steps as in ε, and as those of a median
-ALL = pytest.param(COUNTS, [(1,), (2,), (5,)], id="all", marks=pytest.mark.slow)
-EACH_WAY = pytest.param([(0,), (600,), (3000,), (10**6,)], [(5,)], id="each way")
+MEANS = [each for each in QUESTIONS if "mean" in each]
+SIZES = sizes_of(20)
+# Nobody, few, some and many persons; with many zeros, and with none.
+BRANCHES: dict[str, Any] = {
+    KINDS: ((0, 0), (5, 90), (5, 1200), (3000, 2500), (0, 60_000)),
+    "count": ((0,), (600,), (10**6,)),
+    "count, again": ((80,), (1300,)),
+    "octave": (1023 + 2,),
+    "records seen there": ((0,), (400,)),
+    "rough mean in the window": ((1 << 20,),),
+    "centre": (0, 3),
+    "persons by rows": SIZES,
+    "shape": ((0, 0), (3, 5)),
+    "radius": ((0,), (9,)),
+    "rows and rough total": ((0, 0), (1 << 30, 1 << 20)),
+    "records near the bounds": ((0, 0, 0, 0, 0, 0), RINGS),
+    "persons": ((0,), (600,), (10**6,)),
+    "most rows": ((0,), (1,), (2,), (5,)),
+}
+FEWER = BRANCHES | {
+    KINDS: ((5, 90), (5, 1200), (3000, 2500)),
+    "count, again": ((1300,),),
+    "records seen there": ((400,),),
+    "centre": (3,),
+    "persons by rows": SIZES[1:2],
+    "shape": ((3, 5),),
+    "radius": ((9,),),
+    "rows and rough total": ((1 << 30, 1 << 20),),
+    "records near the bounds": (RINGS,),
+    "most rows": ((0,), (5,)),
+}
+
+
+def windows_of(query: Any) -> list[int]:
+    """Numbers of two windows that a query has: one about the persons, and one beside them."""
+    if query.lattice is None:  # a count draws none
+        return []
+    lattice = query.lattice if query.ranged else Lattice.within((-(2.0**20), 2.0**20))
+    if query.ranged and query.statistic == "sum":
+        lattice = lattice.widened(persons.WIDER)
+    grid = WindowGrid.of_range(lattice, 0)
+    return [grid.number(DataWindow(*each)) for each in ((1, 2), (3, 0))]
 
 
 @pytest.mark.one_in(2)
@@ -65,15 +110,18 @@ EACH_WAY = pytest.param([(0,), (600,), (3000,), (10**6,)], [(5,)], id="each way"
     "question",
     [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in QUESTIONS],
 )
-@pytest.mark.parametrize(("counts", "radii"), [EACH_WAY, ALL])
-def test_a_release_keeps_its_claim_for_a_person(audited, question, counts, radii) -> None:
+@pytest.mark.parametrize(
+    "branches", [FEWER, pytest.param(BRANCHES, marks=pytest.mark.slow)], ids=["few", "all"]
+)
+def test_a_release_keeps_its_claim_for_a_person(audited, question, branches) -> None:
     query = QUESTIONS[question]
-    values = {"count": counts, "persons": counts, "most rows": [(0,), (1,), (2,), (5,)]}
-    values |= {"radius": radii, "sizes": radii, "home": [(0,), (3,)]}
     others = [(who, 0.0, 1.0) for who in "bcd" for _ in range(4)]  # beyond a limit of some rows
     mine = [("a", 0.0, 8.0)] * 4
     pairs = [*pairs_of(UNIT), (Table(others, UNIT), Table([*mine, *others], UNIT))]
-    report = audited(query, pairs, values=values, widths=(1 + (len(radii) > 2),) * 2 + (2, 1))
+    values = branches | {"window": windows_of(query)}
+    report = audited(
+        query, pairs, values=values, widths=(0,) if question in MEANS else (1, 1, 2, 1)
+    )
     claimed = float(report.claimed)
     assert report.leak is None
     assert max(report.worst, report.bound) <= claimed * (1 + 1e-9)
@@ -81,48 +129,49 @@ def test_a_release_keeps_its_claim_for_a_person(audited, question, counts, radii
     assert all(step.used <= 1 + 1e-9 for step in report.steps)
     # A step that hardly any pair uses would be noise for nothing.
     used = {step.label: step.used for step in report.steps}
-    noisy = {"count", "persons", "rows", BOTH, "total", "clipped sum", "most rows"}
+    noisy = {KINDS, "count", "count, again", "persons", "persons by rows", "rows and rough total"}
+    noisy |= {"records seen there", "records near the bounds", "clipped sum", "most rows"}
     assert all(used[label] > 0.95 for label in noisy & used.keys()), used
 
 
-@pytest.mark.parametrize("question", ["sum, ε", "mean, ε"])
-def test_the_shape_of_the_tail_of_many_persons_is_audited(audited, question) -> None:
-    values = {"count": [(10**6,)], "home": [(3,)], "sizes": [(1,)], BOTH: [(10**7, 0)]}
-    report = audited(QUESTIONS[question], pairs_of(UNIT), values=values, widths=(1,) * 10)
-    assert {"home", "shape", "radius"} <= {step.label for step in report.steps}
-    assert report.leak is None
-    assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
-    assert all(step.used <= 1 + 1e-9 for step in report.steps)
-
-
-def test_every_step_of_a_mean_is_audited(audited) -> None:
-    values = {"count": [(3000,)], "home": [(0,), (3,)], BOTH: [(10**7, 0), (10**3, 10**6)]}
-    values |= {"persons elsewhere": [(1000,), (2900,)], "home, again": [(3,)]}
-    values |= {"persons of larger sizes": [(0,), (2500,)]}
-    values |= {"records outside": [(0,)]}
-    widths = (1, 1, 1, 1, 2, 2, 1, 1, 1, 1)
-    report = audited(QUESTIONS["mean, ε"], pairs_of(UNIT), values=values, widths=widths)
-    assert {step.label for step in report.steps} == {
-        "count", "centre", "sizes", "persons of larger sizes", "sizes, again", "home",
-        "persons elsewhere", "persons elsewhere, again", "home, again", "radius", "records outside",
-        BOTH, "rows", "radius, again", "total",
+@pytest.mark.parametrize("question", MEANS)
+def test_every_step_of_a_mean_is_audited(audited, question) -> None:
+    query = QUESTIONS[question]
+    values = BRANCHES | {"window": windows_of(query), "persons by rows": SIZES[1:2]}
+    report = audited(query, pairs_of(UNIT), values=values, widths=(0,))
+    octave = {"octave"} if "any" in question else set()
+    assert {step.label for step in report.steps} == octave | {
+        KINDS, "count, again", "window", "records seen there", "rough mean in the window", "centre",
+        "persons by rows", "radius", "rows and rough total", "records near the bounds", "total",
     }  # fmt: skip
     assert report.leak is None
+    assert report.drawn == report.claimed
     assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("question", ["mean, ε", pytest.param("mean, ρ", marks=pytest.mark.slow)])
-def test_a_radius_for_those_far_away_is_audited(audited, question) -> None:
-    values = {"count": [(3000,)], "home": [(3,)], BOTH: [(10**4, 0)], "centre": [0]}
-    values |= {"records outside": [(0,), (900,)], "records outside, again": [(0,), (900,)]}
-    values |= {"persons of larger sizes": [(0,)], "sizes": [(1,), (5,)], "radius": [(1,), (5,)]}
-    report = audited(QUESTIONS[question], pairs_of(UNIT), values=values, widths=(0,) * 8 + (1, 1))
-    used = {step.label: step.used for step in report.steps}
-    assert all(used[label] > 0.9 for label in ("records outside", "records outside, again"))
-    assert used["radius, for others"] > 0.5
-    assert report.leak is None
-    assert max(report.worst, report.bound) <= float(report.claimed) * (1 + 1e-9)
-    assert all(each <= 1 + 1e-9 for each in used.values())
+LAST, BOTH = (5,), (1 << 50, 1 << 20)
+WALKS: dict[str, list[Any]] = {
+    "few": [(5, 90), (80,), 1025, 99, (400,), SIZES[1], BOTH],
+    "some": [(0, 1200), (1200,), 1025, 99, (400,), (9,), SIZES[1], (9,), BOTH, RINGS, LAST],
+    "many": [(0, 9000), 1025, 99, 3, SIZES[2], (9,), BOTH, RINGS, LAST],
+}
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_wholly_different_tables_take_the_same_steps(monkeypatch, walk) -> None:
+    """What is drawn, and what is said, depends on the data through outcomes alone."""
+    monkeypatch.setattr("modicum.audit.trail.Remembered", ByKey)
+    tables = [
+        Table(rows, UNIT)
+        for rows in (
+            [],
+            [("a", 0.0, 0.0)] * 9,
+            [(str(i), 0.0, 1e9) for i in range(400)],
+            [(str(i % 50), 0.0, 1e-9 * i) for i in range(3000)],
+        )
+    ]
+    query = QUESTIONS["mean of any range, ε"].for_unit(UNIT)
+    assert audit.leaks(query, tables, WALKS[walk]) is None
 
 
 @pytest.mark.parametrize("question", ["mean, ε", "sum, ε"])
@@ -138,8 +187,8 @@ def test_a_person_in_place_of_a_row_is_what_makes_it_private(monkeypatch, questi
 
     monkeypatch.setattr("modicum.audit.trail.Remembered", RowByRow)
     query = QUESTIONS[question].for_unit(UNIT)
-    values = {"count": COUNTS, "radius": [(1,), (36,)], "sizes": [(1,)]}
-    report = audit.check(query, pairs_of(UNIT, persons=1), values=values, widths=(2, 2, 1))
+    values = FEWER | {"window": windows_of(QUESTIONS[question])}
+    report = audit.check(query, pairs_of(UNIT, persons=1), values=values, widths=(0,))
     assert report.worst > 1.2 * float(report.claimed)
 
 

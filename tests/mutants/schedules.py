@@ -64,8 +64,8 @@ FAULTS = tuple(
             "true-count-scale",
             "The scale of a ratio's numbers is drawn at a strength that follows from their number.",
             "ratio._scale",
-            "expected = expected_records(split, n0)",
-            "expected = expected_records(split, sum(counts))",
+            "expected_records(split, number)",
+            "expected_records(split, sum(counts))",
         ),
         (
             "true-count-limit-of-rows",
@@ -97,10 +97,10 @@ FAULTS = tuple(
         ),
         (
             "true-count-persons",
-            "The mean of persons with all rows is planned by their true number.",
-            "mean_of_persons",
-            "PeopleSchedule.of(split, n0, ",
-            "PeopleSchedule.of(split, cells.count, ",
+            "How many persons have how many rows is drawn at a strength of their true number.",
+            "by_size",
+            "falling(split, number)",
+            "falling(split, sum(counts))",
         ),
         (
             "true-count-sum",

@@ -120,17 +120,9 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
             return in_found_range(self.octaves_of(place), event, self.lattice_of, on, needs)
 
         alone = partial(self._on_keys, place, options) if found and self.by_window else None
-        of_rows, wider = (
-            partial(begin, self.begin),
-            persons.WIDER_IF_FOUND if found else persons.WIDER,
-        )
-        if isinstance(place, Columns):  # a person's largest row is not looked for
-            of_persons = partial(persons.in_found_limit, of_rows)
-        else:
-            answer: _Answer[Chosen, R_co] = self._in_found_limit
-            if self.of_persons is not None:
-                answer = partial(self.of_persons, wider)
-            of_persons = partial(persons.in_values, partial(begin, answer))
+        of_rows = partial(begin, self.begin)
+        wider = persons.WIDER_IF_FOUND if found else persons.WIDER
+        of_persons = self._of_persons(place, options, begin, wider, itself=alone is not None)
         return Query(
             self.statistic,
             self.method,
@@ -159,6 +151,25 @@ class Row(NamedTuple, Generic[Chosen, R_co]):
     def _on_keys(self, place: Any, options: Chosen, event: Event) -> Steps[Estimate[R_co]]:
         """Answer without a range."""
         return self.begin(place, KEYS, event, options)
+
+    def _of_persons(
+        self,
+        place: Any,
+        options: Chosen,
+        begin: Callable[[Callable[..., Steps[Any]], Event], Steps[Any]],
+        wider: int,
+        *,
+        itself: bool,
+    ) -> Callable[[Event], Steps[Any]]:
+        """What answers of persons with all their rows; ``itself``: it finds the range it needs."""
+        if isinstance(place, Columns):  # a person's largest row is not looked for
+            return partial(persons.in_found_limit, partial(begin, self.begin))
+        if self.of_persons is None:
+            return partial(persons.in_values, partial(begin, self._in_found_limit))
+        answer = partial(self.of_persons, wider)
+        if itself:
+            return partial(persons.in_values, lambda event: answer(place, KEYS, event, options))
+        return partial(persons.in_values, partial(begin, answer))
 
     def _within(
         self, place: Any, budget: Budget, options: Chosen, lattice: Lattice, *, truths: bool

@@ -53,7 +53,7 @@ STORED_TYPES = {
     "QuantilesErrorModel": "statistics.order.quantiles",
     "RangeDP": "privacy.event",
     "RangeErrorModel": "statistics.order.iqr",
-    "RatioErrorModel": "statistics.people.person_mean",
+    "RatioErrorModel": "statistics.means.person_mean",
     "Refined": "statistics.vectors.refined_covariance",
     "RefinedComponentsErrorModel": "statistics.vectors.refined_covariance",
     "RefinedCovarianceErrorModel": "statistics.vectors.refined_covariance",

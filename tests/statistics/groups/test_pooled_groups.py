@@ -252,7 +252,7 @@ def test_noise_beyond_the_floats_is_no_error_once_it_is_drawn(unit) -> None:
     of_groups = curator.group_by("g", keys=range(34), pooled=True)
     found = of_groups.mean("x", within=(-2e307, 2e307), epsilon="0.15")
     assert shared(found[33])
-    assert found[33].code == "few_records"
+    assert found[33].code in {"few_records", "unseen"}
     assert np.isfinite([found[33].value, *found[33].interval()]).all()
     assert json.loads(found.to_json())
 

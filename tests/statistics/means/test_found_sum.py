@@ -1,6 +1,7 @@
 """Sums by a window, and means in a given range: near from 100 rows on, whatever the range says."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,11 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import LaplaceNoise
+from modicum.releases.status import OK
+from modicum.statistics.means.found_sum import FoundSumErrorModel
+from modicum.statistics.tails.outside import Counted, NoisyTerm
 from tests.statistics.means.test_found_mean import SHAPES
 
 TRUTHS = {"mean": np.mean, "sum": np.sum}
@@ -125,3 +131,14 @@ def test_the_draws_of_a_sum_are_few() -> None:
         "records near the bounds",
         "clipped sum",
     ]
+
+
+def test_a_bound_at_the_end_of_a_range_that_was_found_says_so() -> None:
+    """At 0, and at an end that was given, there is nothing beyond."""
+    lattice, noise = Lattice(0.0, 1000.0, 1.0), NoisyTerm(LaplaceNoise(Fraction(1)), 1.0)
+    many = Counted(Fraction(10**6), (noise,))
+    for hi, given, code in ((10, False, "ok"), (1000, False, "clipped"), (1000, True, "ok")):
+        model = FoundSumErrorModel(
+            lattice, 0, hi, 5, noise, 10**6, noise, None, every=many, given=given
+        )
+        assert model.status_of(OK).code == code

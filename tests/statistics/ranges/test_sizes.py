@@ -13,7 +13,7 @@ from modicum.mechanisms.additive import laplace
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Draw
-from modicum.statistics.people.person_mean import _more_than_noise
+from modicum.statistics.means.person_mean import _more_than_noise
 from modicum.statistics.ranges.bounds import Setting, find_radius
 from modicum.statistics.ranges.split import Schedule
 from modicum.statistics.tails.outside import NoisyTerm, Outside

@@ -7,7 +7,7 @@ norm of a vector, which few persons exceed [pooled.10]. Of all groups together:
 
 [pooled.11] persons  their noisy number;
             whole    with a part of the budget as its own, the mean of all rows in all groups
-                     (people/person_mean.py): the centre c;
+                     (means/person_mean.py): the centre c;
 [pooled.12] limits   on the norm of a person's numbers of rows, and on that of their deviations
                      from c, which few persons exceed: those who do have all their rows, with less
                      weight each;
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from sys import float_info
@@ -34,7 +34,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from modicum.exact.lattice import Lattice
+from modicum.exact.lattice import WIDEST, Lattice
 from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import Event
@@ -44,7 +44,6 @@ from modicum.releases.status import OK, USABLE, Status, bounds_in_steps
 from modicum.runtime.steps import Reads, Steps, draw, draw_count, read, read_both
 from modicum.statistics.groups import shrinkage
 from modicum.statistics.groups.pooled_law import FEW, ONE_VALUE, TIMES, Floats
-from modicum.statistics.people import person_mean
 from modicum.statistics.people.norms import WEIGHTS, Norms, persons_beyond
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.split import SIZE_PARTS, ClusterOption
@@ -114,7 +113,12 @@ class PersonPool:
 
 
 def find_person_pool(
-    wider: int, column: str | None, lattice: Lattice, event: Event, groups: int
+    mean_of_persons: Callable[..., Steps[ScalarEstimate]],
+    wider: int,
+    column: str | None,
+    lattice: Lattice,
+    event: Event,
+    groups: int,
 ) -> Steps[PersonPool]:
     """[pooled.11], [pooled.12] Find a centre and limits for so many groups of persons."""
     split = BudgetSplit(event)
@@ -124,22 +128,23 @@ def find_person_pool(
     n0, _ = yield from draw_count(split, counted.count, share, "persons")  # [pooled.11]
     needed = (_PERSONS / max(n0 * float(split.scale), 1.0)) ** split.power
     part = Fraction(round(1024 * min(max(_WHOLE[0], needed), _WHOLE[1])), 1024)
-    whole = yield from person_mean.mean_of_persons(
+    whole = yield from mean_of_persons(
         wider, column, lattice, event.part(part), ClusterOption("clip")
     )
     split.left -= split.total * part
-    model = whole.error_model
-    assert isinstance(model, person_mean.RatioErrorModel)
+    model: Any = whole.error_model
     centre = min(max(round(model.value / Fraction(lattice.step)), lattice.first), lattice.last)
 
-    totals = person_mean.lattice_of_totals(lattice, wider)
+    totals = _lattice_of_totals(lattice, wider)
     across = Across(split.power)
     numbers = RecordRule("count", lattice=lattice, across=across)
     deviations = RecordRule("sum", lattice=lattice, centre=centre, across=across)
     scale = Fraction(lattice.step) / Fraction(totals.step)
     # A range that was found for few far rows has a floor that says nothing of the others.
-    near = model.total.outside
-    floor = max(1, round(lattice.floor * scale) if near is None else near.radii[0] >> _NEARER)
+    near, floor = model.total.outside, round(lattice.floor * scale)
+    if near is not None:
+        floor = round(near.radii[0] * (model.total.lattice.step / totals.step)) >> _NEARER
+    floor = max(floor, 1)
     row = round(1 / WEIGHTS.step)
     ends = (row, WEIGHTS.last), (floor, totals.last)
     grids = [RadiusGrid.between(*each, SIZE_PARTS) for each in ends]
@@ -151,11 +156,16 @@ def find_person_pool(
     rows = yield from Norms(split, sizes, grids[0], WEIGHTS).limit(beyond, "most rows")
     most = yield from Norms(split, away, grids[1], totals).limit(beyond, "most deviations")
     least = max(2, round(abs(centre) * scale) >> _FINEST)
-    noise = (
-        math.sqrt(model.total.noise.variance) * totals.step / person_mean.sum_of_sizes(model.rows)
-    )
+    noise = math.sqrt(model.total.noise.variance) * model.total.lattice.step / model.size
     known = float(model.value), noise
     return PersonPool(lattice, whole.status, centre, totals, least, rows, most, split.power, known)
+
+
+def _lattice_of_totals(lattice: Lattice, wider: int) -> Lattice:
+    """The lattice of the deviations of a person's values from a centre, all together."""
+    width = min(lattice.hi - lattice.lo, WIDEST)
+    deviation = Lattice.within((-width, width))
+    return replace(deviation, step=max(deviation.step, lattice.step)).widened(wider)
 
 
 def mean_in_person_pool(

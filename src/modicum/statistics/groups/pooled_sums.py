@@ -37,7 +37,6 @@ from modicum.releases.release import Interval, ScalarEstimate
 from modicum.releases.status import OK, USABLE, Status, bounds_in_steps
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.groups import pooled_law
-from modicum.statistics.people import person_radii
 from modicum.statistics.people.norms import WEIGHTS, Norms, persons_beyond
 from modicum.statistics.ranges.split import SIZE_PARTS
 from modicum.statistics.tails import outside
@@ -50,6 +49,7 @@ Kind = Literal["sum", "count"]
 FEWEST = 10
 """Groups, from which on sums and counts share a limit by default."""
 
+_MORE = 2.5  # times the strengths in zCDP, where their squares are what they cost
 _COUNT, _KEPT, _AWAY = 0.01, 0.02, 0.05  # strengths
 # Persons beyond the limit, for every group and per unit of noise: a vector of several groups has
 # an L2 norm that is smaller beside what its groups lose.
@@ -117,7 +117,7 @@ def find_sums(
     share = split.share(split.part_for(_COUNT, "noise"))
     n0, _ = yield from draw_count(split, cells.count, share, "persons")
     target = persons_beyond(split, n0, _BEYOND[split.power] * groups)
-    times = person_radii.MORE if split.concentrated else 1.0
+    times = _MORE if split.concentrated else 1.0
     norms = Norms(split, cells, grid, sizes, times)
     norms = replace(norms, grid=(yield from norms.nearer(n0, target)))
     most = yield from norms.limit(target, f"most of a {kind}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.windows import DataWindow
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
@@ -14,11 +15,13 @@ from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw_count, read
 from modicum.statistics import spec, texts
+from modicum.statistics.means.found_sum import sum_in_window
 from modicum.statistics.means.sum import pooled_way
 from modicum.statistics.options import NoOption
 from modicum.statistics.people import persons
-from modicum.statistics.ranges.clipped_sum import SumErrorModel, adaptive_sum
-from modicum.statistics.ranges.split import BOTH_CLUSTERS
+from modicum.statistics.people.sizes import by_size
+from modicum.statistics.ranges.bounds import Setting, count_some
+from modicum.statistics.ranges.window import NOT_SEEN, WINDOW, Found, counted_again
 from modicum.statistics.tails import outside
 from modicum.stored.codec import storable
 from modicum.summaries import base, sums, synthetic
@@ -107,12 +110,25 @@ def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
 
 
 def count_of_persons(column: str | None, event: Event) -> Steps[ScalarEstimate]:
-    """Count the rows, or values, of persons, each of whom is one record, the number of theirs."""
-    rule = base.RecordRule("count")  # [people.2]
-    found = yield from adaptive_sum(column, persons.SIZES, event, BOTH_CLUSTERS[0], rule)
-    assert isinstance(found.error_model, SumErrorModel)
-    error_model = replace(found.error_model, whole=True)
-    return replace(found, value=max(found.value, Fraction(0)), error_model=error_model)
+    """Count the rows, or values, of persons, each of whom is one record, the number of theirs.
+
+    [people.2] No window is drawn: the octaves of their numbers tell how large these are.
+    """
+    here = Setting(column, persons.SIZES, BudgetSplit(event), rule=base.RecordRule("count"))
+    records = (yield from read(here.ask(sums.Count()))).count
+    number, noise = yield from count_some(here, records, WINDOW.counts, "count")
+    first = outside.Counted(Fraction(max(number, 1)), (outside.NoisyTerm(noise, 1.0),))
+    counted = yield from counted_again(here, first, records)
+    number = round(counted.value)
+    most, beyond, rings, status = yield from by_size(here, number)
+    if number <= counted.bound(WINDOW.surely):
+        status = NOT_SEEN
+    if number <= counted.bound(0.1):  # if any, they have a row each
+        most = 1
+    window = DataWindow(most.bit_length() - 1, 0)
+    found = Found(here.lattice, 0, most, counted, number, window, None, status, beyond=beyond)
+    answer = yield from sum_in_window(here, found, least=rings.least)
+    return replace(answer, value=max(answer.value, Fraction(0)), lattice=None)
 
 
 COUNT = spec.Row(

@@ -50,7 +50,7 @@ from modicum.statistics.tails.rings import (
 )
 from modicum.stored.codec import storable
 from modicum.summaries.cells import Cells
-from modicum.summaries.subsample import Records
+from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import BinCounts, BinSummary, ClippedSum
 
 AT_END = Status(
@@ -181,8 +181,10 @@ def _between_the_ends(here: Setting, found: Found, *, population: bool) -> Steps
     return ScalarEstimate(model.value, model, status, found.lattice)
 
 
-def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> Steps[Bounded]:
-    """[window.5] A rough mean of the records clipped to the window, and one radius about it."""
+def rough_mean_in_window(
+    here: Setting, found: Found, tuning: FoundMeanTuning
+) -> Steps[tuple[int, NoisyTerm]]:
+    """[window.5] A rough mean of the records clipped to the window, with its noise."""
     split, lattice, (lo, hi) = here.split, here.lattice, found.ends
     most, begin = tuning.rough
     strength = most * min(1.0, begin / expected_records(split, found.others)) ** 0.25
@@ -198,7 +200,13 @@ def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> 
     (noisy,) = yield from draw(
         "rough mean in the window", mechanism, lambda drawn: lattice.words(centre_of(drawn[0]))
     )
-    centre = centre_of(noisy)
+    return centre_of(noisy), NoisyTerm(mechanism.noise[0], 1 / float(found.counted.value))
+
+
+def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> Steps[Bounded]:
+    """[window.5] A rough mean of the records clipped to the window, and one radius about it."""
+    lattice = here.lattice
+    centre, noise = yield from rough_mean_in_window(here, found, tuning)
     schedule = radius_schedule(here, found, tuning.radius, tuning.ankle)
     inside = tuning.inside[found.place < 2]
     grid, tilt = schedule.candidates(
@@ -213,7 +221,6 @@ def about_a_rough_mean(here: Setting, found: Found, tuning: FoundMeanTuning) -> 
     )
     radius = max(math.ceil(grid.radii[drawn] * math.exp(tuning.widening)), 1)
     around = Bounds.about(centre, replace(outside, radii=(radius, radius)), 0, lattice)
-    noise = NoisyTerm(mechanism.noise[0], 1 / float(found.counted.value))
     return Bounded(centre, around, Rough(centre, found.counted, noise))
 
 
@@ -237,12 +244,7 @@ def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Step
         summary, records = yield from read_both(here.ask(first), here.ask(Records(subsamples=2)))
     else:
         summary, records = (yield from read(here.ask(first))), found.records
-    least, bits, needed = tuning.centre
-    bits += found.place.bit_length()
-    strength = max(least, 4 * math.log(2) * (bits + needed) / expected_records(split, n0))
-    share = split.part_for(strength, "subsample")
-    centre = yield from bounds.find_centre(here, records, n0, share=share, bits=bits)
-    centre = min(max(centre, found.ends[0] - found.radius), found.ends[1] + found.radius)
+    centre = yield from median_in_window(here, found, records, tuning)
     seen = None
     if tuning.shape and schedule.shape and 2 * found.others > n0:  # else zeros seem to be a tail
         schedule, seen = yield from bounds.look_at_tail(
@@ -262,13 +264,27 @@ def about_a_median(here: Setting, found: Found, tuning: FoundMeanTuning) -> Step
     return Bounded(centre, around, rough)
 
 
+def median_in_window(
+    here: Setting, found: Found, records: RecordSummary, tuning: FoundMeanTuning
+) -> Steps[int]:
+    """[window.6] A private median, not far from the window."""
+    least, bits, needed = tuning.centre
+    bits += found.place.bit_length()
+    nats = math.log(2) * (bits + needed)
+    strength = max(least, 4 * nats / expected_records(here.split, found.count))
+    share = here.split.part_for(strength, "subsample")
+    centre = yield from bounds.find_centre(here, records, found.count, share=share, bits=bits)
+    return min(max(centre, found.ends[0] - found.radius), found.ends[1] + found.radius)
+
+
 def near_the_bounds(
     split: BudgetSplit, found: Found, bins: BinSummary, centre: int, radii: tuple[int, int]
 ) -> Steps[Rings]:
     """[window.7] Counts near the bounds, if records may be beyond, and are not too few for them."""
     first, last = found.lattice.first, found.lattice.last
     everything = centre - radii[0] <= first and last <= centre + radii[1]
-    if (found.given and everything) or expected_records(split, found.count) < RINGS.begin:
+    few = expected_records(split, found.count) < RINGS.begin
+    if few or (found.given and everything) or split.left < RINGS.left * split.total:
         return not_counted(split)
     return (yield from draw_rings(split, bins, centre, radii, found.count))
 
@@ -333,8 +349,8 @@ class Near(Clipped):
         return False
 
     def missing(self, side: int, tail: float, order: int | None = None) -> float:
-        """What clipping may take off the sum of a power on a side: nothing at a given end."""
-        if self.given and self.ended[side]:
+        """What clipping may take off the sum of a power on a side: nothing at a true end."""
+        if self._ends[side]:
             return 0.0
         order = order or self.order
         radius = max((self.centre - self.lo, self.hi - self.centre)[side], 1)
@@ -342,9 +358,9 @@ class Near(Clipped):
 
     def status_of(self, otherwise: Status) -> Status:
         """Whether it can be used; ``otherwise`` is whether the window was confirmed."""
-        if not otherwise.ok or (self.given and all(self.ended)):
+        if not otherwise.ok or all(self._ends):
             return otherwise
-        if any(self.ended) and not self.given:
+        if self.ended != self._ends:
             return AT_END
         if not self._checked:
             return UNCHECKED
@@ -352,10 +368,16 @@ class Near(Clipped):
             return BEYOND.filled(records=self.rings.group)
         typical = self.least_index(0.5)
         heavy = typical is not None and typical < tail_index.surely_enough(self.order)
-        return HEAVY if heavy else OK
+        return HEAVY if heavy or self.rings.least else OK
 
     def side_bound(self, alpha: float, tail: float, side: int, centre: int = 0) -> float:
         return self.noise.bound(2 * alpha) + self.missing(side, tail)
+
+    @property
+    def _ends(self) -> tuple[bool, bool]:
+        """The sides beyond which there is nothing: at a given end, or at 0."""
+        lower, upper = self.ended
+        return lower and (self.given or not self.lo), upper and (self.given or not self.hi)
 
     @property
     def _checked(self) -> bool:

@@ -53,6 +53,8 @@ class FoundSumTuning:
 
     again: float = 0.12
     """Strength of a second count of few, which no window confirms."""
+    left: Fraction = Fraction(1, 4)
+    """Part of the budget that has to be left for a radius and the sum."""
     radii: tuple[float, float] = (0.18, 4.0)
     """Strength of the radius of many, and the power of its prior."""
 
@@ -60,14 +62,20 @@ class FoundSumTuning:
 FOUND_SUM = FoundSumTuning()
 
 
-def sum_in_window(here: Setting, found: Found, *, keep: bool) -> Steps[ScalarEstimate]:
-    """Estimate the sum of records whose window was found; ``keep``: groups far away too."""
+def sum_in_window(
+    here: Setting, found: Found, *, keep: bool = False, least: float = 0.0
+) -> Steps[ScalarEstimate]:
+    """Estimate the sum of records whose window was found.
+
+    ``keep``: groups far away too. The ``least`` is as in their rings.
+    """
     split = here.split
     if found.window is None and not found.status.ok:
         found = yield from _counted_again(here, found)
     (lo, hi), outside = found.ends, None
     reach = max(-lo, hi, 1)
-    if found.window and expected_records(split, found.others) >= FOUND_MEAN.few:
+    enough = split.left > FOUND_SUM.left * split.total
+    if found.window and enough and expected_records(split, found.others) >= FOUND_MEAN.few:
         outside = yield from _radius(here, found, reach, keep=keep)
         reach = max(outside.reach_of(0), here.lattice.first, -here.lattice.last, 1)
     lo, hi = max(-reach, here.lattice.first), min(reach, here.lattice.last)
@@ -75,6 +83,7 @@ def sum_in_window(here: Setting, found: Found, *, keep: bool) -> Steps[ScalarEst
         here.ask(ClippedSum(lo, hi)), here.ask(ring_bins(0, (reach, reach)))
     )
     rings = yield from near_the_bounds(split, found, bins, 0, (reach, reach))
+    rings = replace(rings, least=least)
     final = split.spend(add_to_one(clipped.total, split.rest(), sensitivity=reach))
     (noisy,) = yield from draw(LAST_DRAW, final, lambda drawn: here.lattice.words(drawn[0]))
     model = FoundSumErrorModel(
@@ -87,6 +96,7 @@ def sum_in_window(here: Setting, found: Found, *, keep: bool) -> Steps[ScalarEst
         found.counted.noise[0],
         outside,
         home=found.home,
+        whole=here.counts,
         every=found.counted,
         rings=rings,
         given=found.given,

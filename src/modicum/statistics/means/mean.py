@@ -126,7 +126,7 @@ def adaptive_mean(
 
 
 def _mean_of_persons(*arguments: Any) -> Steps[ScalarEstimate]:
-    from modicum.statistics.people import person_mean
+    from modicum.statistics.means import person_mean
 
     return person_mean.mean_of_persons(*arguments)
 
@@ -140,7 +140,7 @@ def _pooled() -> spec.PooledWay:
 def _pooled_persons(wider: int) -> spec.PooledWay:
     from modicum.statistics.groups import pooled_persons as pooled
 
-    find = partial(pooled.find_person_pool, wider)
+    find = partial(pooled.find_person_pool, _mean_of_persons, wider)
     return spec.PooledWay(find, pooled.mean_in_person_pool, pooled.shrunk_persons)
 
 

@@ -3,7 +3,7 @@
 Of weighted rows (x, w) the mean is the sum of w x over that of w; of pairs (x, w) the ratio is the
 sum of x over that of w. Both are c + R / M for any centre c, with M the sum of all w and R that of
 the deviations, w x - c w or x - c w. That is the mean of all rows of persons, whose w are numbers
-of rows; people/person_mean.py has the steps from the centre on. Here a record is a row, and w has
+of rows; means/person_mean.py has the steps from the centre on. Here a record is a row, and w has
 any scale:
 
 [ratio.2] count    a noisy number of rows with a w that is not 0;
@@ -15,50 +15,38 @@ docs/research/proofs/ratio.md has the proofs, with the same labels.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
 from modicum.errors import InvalidArgument
+from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
-from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Release, ScalarEstimate
-from modicum.releases.status import Status
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw_count, read, read_both
+from modicum.runtime.steps import Steps, draw_count, read
 from modicum.statistics import spec, texts
+from modicum.statistics.means.found_sum import sum_in_window
 from modicum.statistics.means.pairs import PairSetting, octaves_of, pair_of
+from modicum.statistics.means.person_mean import RatioParts, centred_ratio, lattice_end
 from modicum.statistics.options import NoOption
-from modicum.statistics.people import person_mean, person_radii
-from modicum.statistics.ranges.clipped_sum import sum_within
+from modicum.statistics.people.sizes import Named
 from modicum.statistics.ranges.found_range import NATS, find_octave, power_of_two
-from modicum.statistics.ranges.split import SIZE_PARTS, expected_records
-from modicum.statistics.tails import outside
-from modicum.summaries import base, subsample
-from modicum.summaries.cells import Cells
+from modicum.statistics.ranges.split import expected_records
+from modicum.statistics.ranges.window import Found, find_window
+from modicum.summaries import base
 from modicum.summaries.pairs import PairNumber
 from modicum.summaries.sizes import OctaveSummary
 
 Of = Literal["weights", "ratio"]
 
 _COUNT = Fraction(1, 50)
-_CLOSE_ENOUGH, _LEAST_COUNT = 40.0, 1 / 512  # strength
 _LARGEST = 0.25  # strength with which an octave is sought
-_HIGHER, _LOWER = 12, 4  # octaves of sizes, above and below that of the median
-_SLACK = 12  # octaves of quotients
-_WIDER = {"weights": 4, "ratio": 2}  # octaves of deviations, beyond the largest size times a range
-_NARROWEST, _WIDEST = power_of_two(-2000), power_of_two(2000)  # ranges of lattices
-_FURTHEST = 1 << 51  # steps of a lattice
-TOO_FEW = Status(
-    "few_records",
-    "too few rows with weights, or with parts, other than 0 to find their scale at this budget: "
-    "spend more",
-)
+_HIGHER, _LOWER = 20, 4  # octaves of sizes, above and below that of the median
 
 
 @texts.documented
@@ -111,10 +99,7 @@ def weighted_mean(
     place: base.Columns, lattice: Lattice, event: Event, _options: NoOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the mean of rows with weights."""
-    split = BudgetSplit(event)
-    sizes = yield from read(octaves_of(place, PairNumber("weights", "size")))
-    scale = yield from _scale(split, sizes, "count", "octave of the weights")
-    return (yield from _centred("weights", place, lattice, split.rest().loss, scale))
+    return _centred("weights", place, lattice, event)
 
 
 def weighted_sum(
@@ -123,89 +108,56 @@ def weighted_sum(
     """Estimate the sum of values times their weights: [ratio.6] one number a row."""
     number = PairNumber("weights", "product")
     here = PairSetting(None, lattice, BudgetSplit(event), pairs=place, number=number)
-    return (yield from sum_within(here, "clip"))
+    found = yield from find_window(here, sizes=True)
+    return (yield from sum_in_window(replace(here, lattice=found.lattice), found))
 
 
 def ratio_of_sums(
     place: base.Columns, _lattice: None, event: Event, _options: NoOption
 ) -> Steps[ScalarEstimate]:
     """Estimate a ratio of sums."""
-    split = BudgetSplit(event)
-    values, sizes = yield from read_both(
-        octaves_of(place, PairNumber("ratio", "value")),
-        octaves_of(place, PairNumber("ratio", "size")),
-    )
-    scale = yield from _scale(split, sizes, "count", "octave of the denominators")
-    quotients = yield from _scale(
-        split, values, "quotients other than 0", "octave of quotients", scale.number
-    )
-    reach = power_of_two(quotients.power + _SLACK)
-    lattice = Lattice.within((-reach, reach))
-    scale = replace(scale, enough=scale.enough and quotients.enough)
-    return (yield from _centred("ratio", place, lattice, split.rest().loss, scale))
+    return replace((yield from _centred("ratio", place, KEYS, event)), lattice=None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """How many numbers are not 0, and a power of two that half of them reach, about."""
-
-    number: int
-    noise: outside.NoisyTerm
-    power: int
-    enough: bool
-
-
-def _scale(
-    split: BudgetSplit, octaves: OctaveSummary, count: str, label: str, about: int = 0
-) -> Steps[_Scale]:
-    """[ratio.2], [ratio.3] Count the numbers that are not 0, and find their scale.
-
-    If there are ``about`` so many, a count of a few hundredths of them is close enough.
-    """
-    counts = octaves.counts[1:]
-    share = _COUNT
-    if about:
-        strength = _CLOSE_ENOUGH / expected_records(split, about)
-        share = min(_COUNT, split.part_for(max(_LEAST_COUNT, strength), "noise"))
-    n0, noise = yield from draw_count(split, sum(counts), split.share(share), count)
-    expected = expected_records(split, n0)
-    octave = yield from find_octave(split, counts, min(_LARGEST, 1.5 * NATS / expected), label)
-    enough = expected * _LARGEST >= NATS
-    return _Scale(n0, outside.NoisyTerm(noise, 1.0), OCTAVES.power(octave + 1), enough)
-
-
-def _centred(
-    of: Of, place: base.Columns, lattice: Lattice, event: Event, scale: _Scale
-) -> Steps[ScalarEstimate]:
-    """[ratio.4] The steps from the centre on, with what the scales leave of the budget."""
+def _centred(of: Of, place: base.Columns, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    """[ratio.4] Find the scale of the sizes, and estimate a mean of rows of such sizes."""
     split = BudgetSplit(event)
 
     def made(number: PairNumber, on: Lattice) -> PairSetting:
         return PairSetting(None, on, split, pairs=place, number=number)
 
-    largest = power_of_two(scale.power + _HIGHER)
+    size = PairNumber(of, "size")
+    usual = yield from _scale(split, octaves_of(place, size))
+    largest = power_of_two(usual + _HIGHER)
     on = Lattice.within((0.0 if of == "weights" else -largest, largest))
-    grid = RadiusGrid.between(max(1, on.last >> (_HIGHER + _LOWER)), on.last, SIZE_PARTS)
-    width = lattice.hi - lattice.lo
 
-    def about(centre: int, most: int) -> PairSetting:
-        reach = 2.0 ** _WIDER[of] * width * (most * on.step)
-        reach = min(max(reach, _NARROWEST), _WIDEST)
-        number = PairNumber(of, "deviation", lattice, centre)
-        return made(number, Lattice.within((-reach, reach)))
+    def about(found: Found, centre: int) -> PairSetting:
+        # Of a ratio those with a denominator of 0 are as far from it as their numerators are.
+        reach = found.radius if of == "weights" else max(map(abs, found.ends))
+        far = lattice_end(reach * Fraction(found.lattice.step) * Fraction(2) ** usual)
+        number = PairNumber(of, "deviation", found.lattice, centre)
+        return made(number, Lattice.within((-far, far)))
 
-    means = made(PairNumber(of, "value"), lattice)
-    sizes = made(PairNumber(of, "size"), on)
-    records, cells = yield from read_both(
-        means.ask(subsample.Records()), sizes.ask(Cells(0, grid.radii))
+    octaves = tuple(on.last >> k for k in range(_HIGHER + _LOWER, 0, -1))
+    named = Named("rows", "weights" if of == "weights" else "denominators")
+    parts = RatioParts(
+        made(PairNumber(of, "value"), lattice),
+        made(size, on),
+        octaves,
+        on.last >> _HIGHER,
+        about,
+        named,
     )
-    sums = "sum of the " + ("weights" if of == "weights" else "denominators")
-    half = scale.number / 2, max(1, round(math.sqrt(0.5) * (on.last >> _HIGHER)))
-    parts = person_radii.RatioParts(means, sizes, grid, about, "rows", sums, half)
-    schedule = person_radii.PeopleSchedule.of(split, scale.number, _FURTHEST, grid.log_width)
-    counted = scale.number, scale.noise
-    answer = yield from person_mean.centred_ratio(parts, records, cells, schedule, counted)
-    return answer if scale.enough else replace(answer, status=TOO_FEW)
+    return (yield from centred_ratio(parts))
+
+
+def _scale(split: BudgetSplit, octaves: base.Read[OctaveSummary]) -> Steps[int]:
+    """[ratio.2], [ratio.3] A power of two that half of the sizes other than 0 reach, about."""
+    counts = (yield from read(octaves)).counts[1:]
+    number, _ = yield from draw_count(split, sum(counts), split.share(_COUNT), "count")
+    strength = min(_LARGEST, 1.5 * NATS / expected_records(split, number))
+    octave = yield from find_octave(split, counts, strength, "octave of the sizes")
+    return OCTAVES.power(octave + 1)
 
 
 RATIO: spec.Row[NoOption, Release] = spec.Row(
@@ -226,7 +178,7 @@ WEIGHTED_MEAN: spec.Row[NoOption, Release] = spec.Row(
     "mean of rows with weights, with noise on the scale of the data's own spread",
     weighted_mean,
     of_rows=True,
-    octaves_of=lambda place: octaves_of(place, PairNumber("weights", "value")),
+    by_window=True,
 )
 WEIGHTED_SUM: spec.Row[NoOption, Release] = spec.Row(
     "sum",
@@ -236,7 +188,7 @@ WEIGHTED_SUM: spec.Row[NoOption, Release] = spec.Row(
     "sum of values times weights, with noise on the scale of their own size",
     weighted_sum,
     of_rows=True,
-    octaves_of=lambda place: octaves_of(place, PairNumber("weights", "product")),
+    by_window=True,
 )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from modicum.errors import InvalidArgument
+from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -16,6 +18,8 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
 from modicum.statistics import spec, texts
 from modicum.statistics.means.found_sum import sum_in_window
+from modicum.statistics.people.persons import SIZES
+from modicum.statistics.people.sizes import by_size
 from modicum.statistics.ranges import bounds, clipped_sum
 from modicum.statistics.ranges.split import (
     BOTH_CLUSTERS,
@@ -23,7 +27,7 @@ from modicum.statistics.ranges.split import (
     ClusterOption,
     Clusters,
 )
-from modicum.statistics.ranges.window import in_window
+from modicum.statistics.ranges.window import Found, in_window
 from modicum.summaries import base, sums
 
 
@@ -94,9 +98,21 @@ def adaptive_sum(
 def sum_of_persons(
     wider: int, column: str | None, lattice: Lattice, event: Event, options: ClusterOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate the sum of all rows of persons, each of whom is one record, the sum of theirs."""
-    rule = base.RecordRule("sum", lattice=lattice)  # [people.2]
-    return clipped_sum.adaptive_sum(column, lattice.widened(wider), event, options, rule)
+    """[people.2] Estimate the sum of all rows of persons, each of whom is one record, of theirs."""
+    given = None if lattice is KEYS else lattice
+    keep = options.clusters == "keep"
+
+    def answer(here: bounds.Setting, found: Found) -> Steps[ScalarEstimate]:
+        rows = replace(here, lattice=SIZES, rule=base.RecordRule("count", lattice=given))
+        sizes = yield from by_size(rows, found.count)
+        if not sizes.status.ok:
+            found = replace(found, status=sizes.status)
+        return (yield from sum_in_window(here, found, keep=keep, least=sizes.rings.least))
+
+    rule = base.RecordRule("sum", lattice=given)
+    wide = given.widened(wider) if given else KEYS
+    found = yield from in_window(answer, column, event, wide, rule=rule, sizes=True)
+    return replace(found, lattice=None) if given else found
 
 
 def pooled_way(wider: int, kind: Literal["sum", "count"]) -> spec.PooledWay:

@@ -36,6 +36,9 @@ R = TypeVar("R", bound=release.Record)
 SIZES = Lattice(0.0, 2.0**24, 1.0)
 """The lattice of numbers of rows."""
 
+MOST_OCTAVES = 18
+"""Of numbers of rows."""
+
 WIDER, WIDER_IF_FOUND = 16, 8
 """Octaves by which the range of a person's sums is wider than that of the values."""
 
@@ -43,7 +46,6 @@ _COUNT = 0.01  # strengths
 _LEAST, _LARGEST = 0.02, 0.2
 _TILT = Fraction(1)  # prior cost of a half octave of rows
 _SURE = 16.0  # nats that are half of the persons aimed at beyond the limit
-_MOST = 18  # octaves of rows
 # Persons beyond a limit: enough of them per unit of noise, and parts of all, at least and at most.
 # With rows, those beyond alone vouch for so many rows; groups that are dropped are missing.
 _ENOUGH = MappingProxyType({"rows": 500.0, "groups": 200.0})
@@ -82,7 +84,7 @@ def in_found_limit(
         next(steps)
         steps.close()
 
-    octaves = _affordable(fits, _MOST)
+    octaves = _affordable(fits, MOST_OCTAVES)
     limit, status = yield from _find_limit(split, octaves, "rows")
     rule = RecordRule("rows", most=limit)
     answer = yield from reading(
@@ -116,7 +118,7 @@ def find_groups(event: Event, keys: int, fits: Callable[[int, Fraction], None]) 
     ``fits`` refuses a number of groups that leaves too little for each, and a part of the budget.
     """
     split = BudgetSplit(event)
-    octaves = min(max(keys - 1, 1).bit_length(), _MOST)
+    octaves = min(max(keys - 1, 1).bit_length(), MOST_OCTAVES)
     least = _least_left(split)
     octaves = _affordable(lambda number: fits(number, least), octaves)
     limit, _ = yield from _find_limit(split, octaves, "groups")

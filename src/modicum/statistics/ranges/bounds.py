@@ -31,6 +31,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms import additive, grids, scores, selection
@@ -73,6 +74,11 @@ class Setting:
     def counts(self) -> bool:
         """Whether the records are numbers of rows, of which every person has one or more."""
         return self.rule is not None and self.rule.kind == "count"
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a range is given, and the records do not add up to more than that."""
+        return self.lattice is not KEYS and (self.rule is None or self.rule.kind == "mean")
 
     @property
     def width(self) -> int:

@@ -31,13 +31,13 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Estimate, ScalarEstimate
 from modicum.releases.status import COARSE, OK, Status, alike
-from modicum.runtime.steps import Reads, Steps, draw, read_both
+from modicum.runtime.steps import Reads, Steps, draw, read, read_both
 from modicum.statistics.options import Options
 from modicum.statistics.ranges.bounds import Setting, combined, count_some, hidden_octaves
-from modicum.statistics.ranges.found_range import in_finer_range
+from modicum.statistics.ranges.found_range import find_octave, in_finer_range, power_of_two
 from modicum.statistics.ranges.split import expected_records, first_reduction, subsample_level
 from modicum.statistics.tails.outside import FEW, Counted, NoisyTerm
-from modicum.summaries.base import Read
+from modicum.summaries.base import RecordRule
 from modicum.summaries.sizes import OctaveCounts
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import BinCounts
@@ -83,6 +83,9 @@ class WindowTuning:
     """Where nothing is, half as many counts say that records are seen."""
     zeros: float = 200.0
     """So many records, of which most are 0, may all be 0."""
+    octave: tuple[float, int] = (40.0, 16)
+    """Nats of the records that an octave of their sizes is drawn with; so many octaves beyond it
+    the lattice has."""
     given: float = 80.0
     """With fewer values per unit of noise other than 0 a given range is all that is used."""
     quartiles: float = 4.0
@@ -106,8 +109,8 @@ class Found:
     ``others`` are the values that are not 0, ``status`` says whether the window was confirmed.
     ``given``: the range of the lattice was. Then there may be no ``window``: nothing better is
     known than the range, and whether most records are at ``home``, 0. Some records may be
-    ``beyond`` a window. ``records``, further secret subsamples, are not released: in a given range
-    the window's pass read them.
+    ``beyond`` a window. ``records``, further secret subsamples, are not released: on a lattice that
+    was known before it the window's pass read them.
     """
 
     lattice: Lattice
@@ -164,16 +167,19 @@ def in_window(
     event: Event,
     lattice: Lattice = KEYS,
     *,
+    rule: RecordRule | None = None,
     sizes: bool = False,
     finer: bool = True,
 ) -> Steps[E]:
     """Find a window, and answer with all that is left; the draws cost exactly ``event``.
 
-    ``lattice``: that of a range, if one is given. The others are for :func:`find_window`; values
-    that the step hides are looked for in a part of the range.
+    ``lattice``: that of a range, if one is given. With a ``rule`` the records are those of persons.
+    The others are for :func:`find_window`; values that the step hides are looked for in a part of
+    the range.
     """
-    here = Setting(column, lattice, BudgetSplit(event))
-    found = yield from find_window(here, sizes=sizes, finer=finer and hides(lattice))
+    here = Setting(column, lattice, BudgetSplit(event), rule=rule)
+    finer = finer and rule is None and hides(lattice)
+    found = yield from find_window(here, sizes=sizes, finer=finer)
     if found.status.code == COARSE.code:  # [mean.19]
 
         def again(part: Lattice, event: Event) -> Steps[E]:
@@ -223,20 +229,24 @@ def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> S
     On :data:`~modicum.exact.float_keys.KEYS` no range is given, and a lattice is made for them.
     ``finer``: it is looked whether the step of a given range hides them.
     """
-    split, given = here.split, here.lattice is not KEYS
-    kinds, records = yield from _kinds_of_values(here, finer=finer)
+    split, given = here.split, here.bounded
+    kinds, records, octaves = yield from _kinds_of_values(here, finer=finer)
     numbers, counted = yield from _counted(here, kinds)
     others, hidden = numbers[-1], sum(numbers[1:-1])
     if given and expected_records(split, others) < WINDOW.given:
         many = max(sum(numbers) / 4, counted.noise[0].bound(WINDOW.surely))
         status = COARSE.filled(step=here.lattice.step) if hidden > many else FEW
         return _whole(here, counted, max(others, 1), status)
-    counted = yield from _counted_again(here, kinds, counted)
+    counted = yield from counted_again(here, counted, sum(kinds))
     others = max(min(others, round(counted.value)), 1)
+    if records is None:
+        here, records = yield from _about_an_octave(here, octaves, others)
     window, beyond = yield from _draw_window(here, records, counted, others, sizes=sizes)
     found = replace(_on_lattice(here.lattice, window, counted, others), beyond=beyond)
+    if here.lattice is not KEYS:
+        found = replace(found, records=records)
     if given:
-        found, (lo, hi) = replace(found, given=True, records=records), found.ends
+        found, (lo, hi) = replace(found, given=True), found.ends
         if lo == hi or 2 * (hi - lo) >= here.lattice.width:  # it is beside the range, or wide
             return _whole(here, counted, others, FEW if lo == hi else OK)
     if expected_records(split, others) < WINDOW.seen[0]:
@@ -270,9 +280,9 @@ def _of_quartiles(here: Setting, quartiles: tuple[float, float, float]) -> Steps
     first, median, third = quartiles
     octave = math.ceil(math.log2(WINDOW.quartiles * max(third - median, median - first)))
     window = DataWindow(octave, round(Fraction(median) / Fraction(2) ** (octave - 1)))
-    kinds, records = yield from _kinds_of_values(here, finer=False)
+    kinds, records, _ = yield from _kinds_of_values(here, finer=False)
     numbers, counted = yield from _counted(here, kinds)
-    counted = yield from _counted_again(here, kinds, counted)
+    counted = yield from counted_again(here, counted, sum(kinds))
     others = max(min(numbers[-1], round(counted.value)), 1)
     found = _on_lattice(here.lattice, window, counted, others)
     return replace(found, given=here.lattice.floor == 1, records=records)
@@ -287,12 +297,12 @@ def _counted(here: Setting, kinds: tuple[int, ...]) -> Steps[tuple[tuple[int, ..
     return numbers, Counted(Fraction(max(sum(numbers), 1)), terms)
 
 
-def _counted_again(here: Setting, kinds: tuple[int, ...], counted: Counted) -> Steps[Counted]:
-    """[window.1] Few records are counted again."""
+def counted_again(here: Setting, counted: Counted, records: int) -> Steps[Counted]:
+    """[window.1] Count few records once more, which are not released."""
     below, strength = WINDOW.again
     if expected_records(here.split, round(counted.value)) >= below:
         return counted
-    number, noise = yield from count_some(here, sum(kinds), strength, "count, again")
+    number, noise = yield from count_some(here, records, strength, "count, again")
     return combined(counted, Counted(Fraction(number), (NoisyTerm(noise, 1.0),)))
 
 
@@ -306,21 +316,42 @@ def _whole(here: Setting, counted: Counted, others: int, status: Status) -> Foun
     return Found(lattice, middle, radius, counted, others, None, home, status, given=True)
 
 
-def _kinds_of_values(here: Setting, *, finer: bool) -> Steps[tuple[tuple[int, ...], RecordSummary]]:
-    """How many values are 0, hidden by the step if that is asked, and others: not released."""
-    octaves = Read(here.column, OCTAVES, OctaveCounts())
+def _kinds_of_values(
+    here: Setting, *, finer: bool
+) -> Steps[tuple[tuple[int, ...], RecordSummary | None, tuple[int, ...]]]:
+    """How many values are 0, hidden by the step if that is asked, and others: not released.
+
+    With them come the records; or, of persons whose rows have no lattice to be added up on, none,
+    and the numbers in the octaves of their sizes but for 0.
+    """
+    octaves = replace(here, lattice=OCTAVES).ask(OctaveCounts())
     if here.lattice is KEYS:
-        sizes, records = yield from read_both(octaves, here.ask(Records()))
-        return (sizes.counts[0], sum(sizes.counts[1:])), records
+        if here.rule:
+            sizes, records = (yield from read(octaves)), None
+        else:
+            sizes, records = yield from read_both(octaves, here.ask(Records()))
+        return (sizes.counts[0], sum(sizes.counts[1:])), records, sizes.counts[1:]
     # What comes later is read in the same pass.
     first = here.ask(first_reduction(here.lattice, here.split, "clip", shape=True))
     kinds = octaves if finer else here.ask(BinCounts((0, 1)))
     found, records, _ = yield Reads((kinds, here.ask(Records(subsamples=3)), first))
     if not finer:
         below, zeros, above = found.counts
-        return (zeros, below + above), records
+        return (zeros, below + above), records, ()
     last = 1 + hidden_octaves(here.lattice)
-    return (found.counts[0], sum(found.counts[1:last]), sum(found.counts[last:])), records
+    return (found.counts[0], sum(found.counts[1:last]), sum(found.counts[last:])), records, ()
+
+
+def _about_an_octave(
+    here: Setting, octaves: tuple[int, ...], others: int
+) -> Steps[tuple[Setting, RecordSummary]]:
+    """[window.12] A lattice about the octave of the median size, and the records on it."""
+    nats, beyond = WINDOW.octave
+    strength = nats / expected_records(here.split, others)
+    octave = yield from find_octave(here.split, octaves, strength, "octave")
+    reach = power_of_two(OCTAVES.power(octave + 1) + beyond)
+    here = replace(here, lattice=Lattice.within((-reach, reach)))
+    return here, (yield from read(here.ask(Records(subsamples=3))))
 
 
 def _draw_window(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -43,6 +44,8 @@ class RingTuning:
 
     begin: float = 500.0
     """Records per unit of noise from which on they are drawn."""
+    left: Fraction = Fraction(1, 8)
+    """Part of the budget that has to be left for them and the last draw."""
     strength: float = 0.07
     """Of the vector of counts."""
     empty: float = 40.0
@@ -76,20 +79,23 @@ class Rings:
     ``counts`` are, on the left and on the right, those between a quarter and a half of the radius
     from the centre, between a half and the whole, and beyond; none if they were not drawn.
     ``every`` is a number of all records. All are in units of the noise, of which one is 1 /
-    ``scale`` records. ``group`` is how many seem to be beyond, if noise does not explain them.
+    ``scale`` records. ``group`` is how many seem to be beyond, if noise does not explain them. The
+    allowance is the ``least`` or more, where other numbers tell of a heavy tail.
     """
 
     counts: tuple[tuple[float, float, float], ...]
     every: float
     scale: float
     group: int = 0
+    least: float = 0.0
 
     def excess(self, side: int, tail: float, order: int = 1) -> float:
         """Powers of the radius that may be clipped on a side, if beyond it a tail has an index."""
         if tail <= order:
             return math.inf
         allowed: float = getattr(RINGS.allowances[order > 1], self._near(side))
-        return allowed / self.scale * (usual_index(order) - order) / (tail - order)
+        usual = usual_index(order)
+        return max(allowed, self.least) / self.scale * (usual - order) / (tail - order)
 
     @property
     def thin(self) -> bool:
