@@ -170,7 +170,7 @@ QUANTILES = {
     "median, ρ": (ask.median(**NARROW, rho="0.5"), 0.98),
     "median, no ends": (ask.median(**NARROW, epsilon=1, level=None), 1.0),
     "median of a population, ε": (ask.median(**NARROW, epsilon=1, population=True), 1.0),
-    "median of a population, ρ": (ask.median(**NARROW, rho="0.5", population=True), 0.98),
+    "median of a population, ρ": (ask.median(**NARROW, rho="0.5", population=True), 0.9),
     "quantile, ε": (ask.quantile(q=0.3, **NARROW, epsilon=1), 0.7),
     "quantile, ρ": (ask.quantile(q=0.3, **NARROW, rho="0.5"), 0.45),
     "quantile, high": (ask.quantile(q="0.99", **ABOVE, epsilon=3), 0.5),

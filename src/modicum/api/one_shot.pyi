@@ -342,7 +342,7 @@ def expectile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
@@ -575,7 +575,7 @@ def huber(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
@@ -659,7 +659,7 @@ def iqr(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take 28 % of the cost, and the interval without them has the width of the range.
+        The ends take 44 % of the cost, and the interval without them has the width of the range.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
@@ -831,7 +831,7 @@ def lp_center(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.
     unit : Unit, optional
@@ -1177,7 +1177,7 @@ def median(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the cost.
+        The ends take 44 % of the cost.
     population : bool
         Whether the rows are a random sample: the ends of the interval are then drawn so far out
         that it holds the quantile of the population that they come from too, and are
@@ -1505,7 +1505,7 @@ def quantile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the cost.
+        The ends take 44 % of the cost.
     population : bool
         Whether the rows are a random sample: the ends of the interval are then drawn so far out
         that it holds the quantile of the population that they come from too, and are
@@ -1987,7 +1987,7 @@ def trimmed_mean(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        28 % of the cost. ``None``: no radius, the answer is more accurate, and its
+        48 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.

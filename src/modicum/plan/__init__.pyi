@@ -338,7 +338,7 @@ def expectile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -553,7 +553,7 @@ def huber(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -629,7 +629,7 @@ def iqr(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take 28 % of the cost, and the interval without them has the width of the range.
+        The ends take 44 % of the cost, and the interval without them has the width of the range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -778,7 +778,7 @@ def lp_center(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
@@ -1068,7 +1068,7 @@ def median(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the cost.
+        The ends take 44 % of the cost.
     population : bool
         Whether the rows are a random sample: the ends of the interval are then drawn so far out
         that it holds the quantile of the population that they come from too, and are
@@ -1374,7 +1374,7 @@ def quantile(
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more. ``None``:
         no ends, the answer is more accurate, and its interval is the public range.
-        The ends take a third of the cost.
+        The ends take 44 % of the cost.
     population : bool
         Whether the rows are a random sample: the ends of the interval are then drawn so far out
         that it holds the quantile of the population that they come from too, and are
@@ -1748,7 +1748,7 @@ def trimmed_mean(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        28 % of the cost. ``None``: no radius, the answer is more accurate, and its
+        48 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.

@@ -246,7 +246,7 @@ def test_constants_of_a_run() -> None:
     for q in (Fraction(1, 2), Fraction(9, 10), Fraction(1, 1000)):
         for level in (0.95, 0.9999):
             plan = RankPlan.of(lattice, BudgetSplit(PureDP(Fraction(1))), q, level)
-            rate = 0.28 / (2 * float(max(q, 1 - q)))
+            rate = 0.44 / (2 * float(max(q, 1 - q)))
             assert math.exp(-rate * plan.shift) <= 1.001 * (1 - level)
             # What is capped weighs e^-60, with all pairs and whatever their prior.
             assert rate * plan.end_cap >= 60 + 2 * math.log(4 * 52) + 2 * math.log(lattice.width)
@@ -265,13 +265,15 @@ def test_an_interval_of_a_high_quantile_ends_near_the_data_or_at_the_range(shape
         "ages": lambda: np.clip(np.round(rng.normal(40, 22, n)), 0, 120),
     }[shape]()
     truth, widths = np.quantile(x, 0.99, method="inverted_cdf"), []
+    held = 0
     for seed in range(20):
         curator = mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(f"high {seed}"))
         found = curator.quantile(q=0.99, epsilon=1)
         lower, upper = found.interval()
-        assert lower <= truth <= upper
+        held += lower <= truth <= upper
         if found.code == "ok":
             widths.append(upper - truth)
+    assert held >= 19
     assert len(widths) >= (10 if n == 10_000 else 19)
     assert np.median(widths) <= 4 * truth
     assert max(widths) <= 300 * truth

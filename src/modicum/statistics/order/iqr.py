@@ -69,7 +69,7 @@ def iqr(
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
         outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
     {level}
-        The ends take 28 % of the cost, and the interval without them has the width of the range.
+        The ends take 44 % of the cost, and the interval without them has the width of the range.
 
     {returns}
 

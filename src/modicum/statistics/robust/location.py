@@ -65,7 +65,7 @@ from modicum.summaries import subsample, sums
 from modicum.summaries.cells import Cells, CellSummary
 
 COUNT_SHARE = Fraction(1, 50)
-END_SHARE = Fraction(1, 5)  # both together
+END_SHARE = Fraction(1, 2)  # both together, of what others than the value leave
 WIDTH_SHARE = Fraction(3, 100)
 # Strength of the look at the tail: so much, so many times 1/N, at most; and the part it is for.
 _LEAST_LOOK, _LOOK_FOR, _MOST_LOOK = 0.01, 90.0, 0.05
@@ -105,7 +105,7 @@ def expectile(
     {cost}
     {step}
     {level}
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
 
     {returns}
 
@@ -160,7 +160,7 @@ def lp_center(
     {cost}
     {step}
     {level}
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
 
     {returns}
 
@@ -223,7 +223,7 @@ def huber(
     {cost}
     {step}
     {level}
-        The ends take a fifth of the cost.
+        The ends take up to half of the cost.
 
     {returns}
 
@@ -295,11 +295,13 @@ class LocationPlan:
         radii_share = Fraction(0) if bounded else Fraction(round(1024 * radii), 1024)
         eta = float(split.share(radii_share).range)
         power = min(4.0, max(1.25, eta * rows / (2 * (log_width + 6))))
+        width = WIDTH_SHARE if scaled else Fraction(0)
+        left = 1 - COUNT_SHARE - centre - width - radii_share
         return cls(
             centre,
-            WIDTH_SHARE if scaled else Fraction(0),
+            width,
             radii_share,
-            END_SHARE if ends else Fraction(0),
+            END_SHARE * left if ends else Fraction(0),
             Fraction(round(1024 * power), 1024),
             CELL_BITS + min(5, max(0, (rows.bit_length() - 20) // 2)),
         )
@@ -339,7 +341,9 @@ def location(
     """
     statistic, level = options.statistic, options.level
     split = BudgetSplit(event)
-    inverse_sensitivity.check_levels(split.share(_LEAST_VALUE if level is None else END_SHARE))
+    inverse_sensitivity.check_levels(
+        split.share(_LEAST_VALUE * (1 if level is None else END_SHARE))
+    )
     setting = Setting(column, lattice, split)
     counts, records = yield from read_both(
         setting.ask(sums.Count()), setting.ask(subsample.Records(subsamples=2))
