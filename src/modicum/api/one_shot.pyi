@@ -1987,7 +1987,7 @@ def trimmed_mean(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        48 % of the cost. ``None``: no radius, the answer is more accurate, and its
+        38 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
     where : str, optional
         Only of rows for which this is true, such as ``"age >= 18"``: see :meth:`Curator.where`.

@@ -1748,7 +1748,7 @@ def trimmed_mean(
         range (2^-21 for ±1e9). It needs ``within``.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        48 % of the cost. ``None``: no radius, the answer is more accurate, and its
+        38 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
     sd : float
         A guess of the standard deviation, from public knowledge, not from the data.

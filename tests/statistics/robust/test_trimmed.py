@@ -181,9 +181,9 @@ def test_constants_of_a_run() -> None:
     for level in (0.95, 0.9999):
         plan = LevelPlan.of(lattice, BudgetSplit(PureDP(1)), level)
         radii = len(RadiusGrid.between(1, lattice.width, per_octave=4).radii)
-        assert radii * math.exp(-0.24 * plan.aim) <= (1 - level) * (1 + 1e-9)
+        assert radii * math.exp(-0.19 * plan.aim) <= (1 - level) * (1 + 1e-9)
         assert plan.radius_cap >= plan.aim
-        assert (lattice.width + 1) * math.exp(-0.25 * plan.length_bound) <= 0.0500001
+        assert (lattice.width + 1) * math.exp(-0.3 * plan.length_bound) <= 0.0500001
 
 
 @STATISTICS

@@ -80,7 +80,7 @@ def trimmed_mean(
     {step}
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        48 % of the cost. ``None``: no radius, the answer is more accurate, and its
+        38 % of the cost. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
 
     {returns}

@@ -12,7 +12,7 @@ from modicum.releases import release, status
 from modicum.statistics.tails.outside import NoisyTerm
 
 COUNT_SHARE = Fraction(1, 50)
-POINT_SHARE = Fraction(1, 2)
+POINT_SHARE = Fraction(3, 5)
 INTERVAL_SHARE = 1 - COUNT_SHARE - POINT_SHARE
 
 
