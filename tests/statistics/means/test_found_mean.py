@@ -61,7 +61,7 @@ def test_intervals_of_many_cover_and_are_short(shape, cost) -> None:
         widths.append((upper - lower) / 2)
         codes[found.code] += 1
     assert covered >= 21
-    assert np.median(widths) < (50 if "rho" in cost else 25) * np.median(errors)
+    assert np.median(widths) < (70 if "rho" in cost else 25) * np.median(errors)
     assert codes["ok"] + codes["heavy_tail"] == 24
 
 
@@ -98,16 +98,28 @@ def test_allowances_are_those_of_the_page() -> None:
     assert NOT_COUNTED.excess(0, 3) == RINGS.allowances[0].unseen == 30
     every = 10_000.0
     for counts, allowed in [
-        ((10, 20, 0), 4),
-        ((100, 300, 0), 24),
-        ((900, 19, 0), 2),
-        ((900, 60, 0), 12),
-        ((900, 700, 0), 2),
+        ((10, 20, 0), 1.5),
+        ((100, 299, 0), 32),
+        ((100, 300, 0), 1.5),
+        ((100, 200, 11), 32),
+        ((100, 200, 22), 62),
+        ((900, 700, -50), 1.5),
+        ((900, 700, 22), 31.5),
     ]:
         rings = Rings((counts, counts), every, 0.5)
         assert rings.excess(1, 3) == allowed / 0.5
         assert rings.excess(1, 2) == 2 * allowed / 0.5
-    assert Rings(((100, 300, 0),) * 2, 1000.0, 1.0).excess(0, 3) == 2  # the bulk of few
+    assert Rings(((40, 60, 0),) * 2, 1000.0, 1.0).excess(0, 3) == 1.5  # the bulk of few
+
+
+def test_a_few_beyond_a_bulk_are_allowed_for() -> None:
+    """As of prices: 28 of 50,000 lie beyond all others."""
+    x, covered = RNG.uniform(9.75, 20.75, 50_000), 0
+    x[:28] = 27
+    for seed in range(24):
+        lower, upper = released(x, seed).interval()
+        covered += lower <= x.mean() <= upper
+    assert covered >= 15
 
 
 def test_the_draws_are_few() -> None:

@@ -49,7 +49,7 @@ def test_intervals_of_many_cover_and_are_short(shape, cost) -> None:
         widths.append((upper - lower) / 2)
         codes[found.code] += 1
     assert covered >= 20
-    assert np.median(widths) < 25 * np.median(errors)
+    assert np.median(widths) < (40 if "rho" in cost else 25) * np.median(errors)
     assert codes["ok"] + codes["heavy_tail"] >= 22
 
 
@@ -95,17 +95,17 @@ def test_allowances_are_those_of_the_page() -> None:
     """docs/research/proofs/window.md has the table."""
     assert RINGS.allowances[1].unseen == 80
     for counts, allowed in [
-        ((10, 20, 0), 8),
-        ((100, 300, 0), 48),
-        ((900, 19, 0), 6),
-        ((900, 60, 0), 12),
+        ((10, 20, 0), 6),
+        ((100, 399, 0), 48),
+        ((100, 200, 22), 108),
         ((900, 700, 0), 6),
+        ((900, 700, 22), 66),
     ]:
         rings = Rings((counts, counts), 10_000.0, 0.5)
         assert rings.excess(1, 3, 2) == allowed / 0.5
         assert rings.excess(1, 2.5, 2) == 2 * allowed / 0.5
         assert rings.excess(1, 2, 2) == np.inf
-        assert rings.thin == (allowed == 48)
+        assert rings.thin(2) == (counts[0] == 100)
 
 
 def test_no_finite_spread_is_promised_of_a_tail_that_has_none() -> None:

@@ -148,7 +148,7 @@ class VarianceErrorModel(PowersErrorModel):
     def status_of(self, otherwise: Status) -> Status:
         """Whether it can be used: of a thin tail the largest decide, which nothing shows."""
         status = Near.status_of(self, otherwise)
-        return HEAVY if status.ok and self.rings.thin else status
+        return HEAVY if status.ok and self.rings.thin(self.order) else status
 
     def status_in(self, found: Found, *, few: bool) -> Status:
         status = PowersErrorModel.status_in(self, found, few=few)

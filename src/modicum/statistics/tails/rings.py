@@ -1,10 +1,10 @@
-"""What clipping takes off a sum or a mean, from counts of the records just inside of the bounds.
+"""What clipping takes off a sum or a mean, from counts of the records near the bounds.
 
-Few records lie beyond a bound, so that a noisy count of them says next to nothing. Those within it
-are many, and say whether the bulk reaches the bound, or ends well within it and is followed by some
-that are further out. An allowance is a number of radii over ε, for each side by itself. It is
-calibrated on public columns, and assumes no law of their tails: docs/research/proofs/window.md
-says on which, and what the others showed.
+Those within a bound are many, and say whether a thin tail reaches it, and so goes on. Those beyond
+are few, so that their noisy number says little; but where much is lost, it is large more often. An
+allowance is a number of radii over ε, for each side by itself. It is calibrated on public columns,
+and assumes no law of their tails: docs/research/proofs/window.md says on which, and what the others
+showed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SHARES = (1, 2, 4)  # of the radius are the ends of what is counted
 class Allowances(NamedTuple):
     """Powers of the radius that may be missing from a sum of powers, per unit of noise.
 
-    ``unseen``: without counts, of records too few for them; otherwise by what is near the bound.
+    ``unseen``: without counts, of records too few for them. ``thin``: where a thin tail reaches the
+    bound, and so goes on; ``usual``: elsewhere. ``beyond``: more for each record beyond it.
     """
 
     unseen: float
-    empty: float
     thin: float
-    edge: float
-    bulk: float
+    usual: float
+    beyond: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,17 @@ class RingTuning:
     """Part of the budget that has to be left for them and the last draw."""
     strength: float = 0.07
     """Of the vector of counts."""
-    empty: float = 40.0
-    """With fewer records between a quarter of the bound and the bound nothing is near it."""
-    thin: tuple[float, float] = (500.0, 0.2)
-    """With fewer than so many, and than that part of all, a thin tail reaches the bound."""
-    edge: tuple[float, float] = (20.0, 120.0)
-    """With so many to so many beyond half of the bound the bulk ends before, and some follow."""
+    thin: tuple[tuple[float, float, float], ...] = ((40.0, 400.0, 0.1), (40.0, 500.0, 0.2))
+    """So many to so many between a quarter of the bound and the bound are a thin tail, if fewer
+    than that part of all: for a sum, and for a sum of squares."""
+    beyond: float = 12.0
+    """So many beyond the bound are taken for noise."""
     allowances: tuple[Allowances, Allowances] = (
-        Allowances(30.0, 4.0, 24.0, 12.0, 2.0),
-        Allowances(80.0, 8.0, 48.0, 12.0, 6.0),
+        Allowances(30.0, 32.0, 1.5, 3.0),
+        Allowances(80.0, 48.0, 6.0, 6.0),
     )
     """Of a sum, and of a sum of squares, or of cubes."""
-    alarm: float = 0.005
+    alarm: float = 0.01
     """Where nothing lies beyond the bounds, half as many counts of a side say that a group does."""
 
 
@@ -93,14 +92,16 @@ class Rings:
         """Powers of the radius that may be clipped on a side, if beyond it a tail has an index."""
         if tail <= order:
             return math.inf
-        allowed: float = getattr(RINGS.allowances[order > 1], self._near(side))
-        usual = usual_index(order)
+        allowances, usual = RINGS.allowances[order > 1], usual_index(order)
+        allowed = allowances.unseen
+        if self.counts:
+            allowed = allowances.thin if self._thin(side, order) else allowances.usual
+            allowed += allowances.beyond * max(self.counts[side][2] - RINGS.beyond, 0.0)
         return max(allowed, self.least) / self.scale * (usual - order) / (tail - order)
 
-    @property
-    def thin(self) -> bool:
-        """Whether a thin tail reaches a bound, and so goes on."""
-        return "thin" in (self._near(0), self._near(1))
+    def thin(self, order: int) -> bool:
+        """Whether a tail that is thin for a sum of powers reaches a bound, and so goes on."""
+        return self._thin(0, order) or self._thin(1, order)
 
     def in_words(self, tail: float, order: int = 1) -> str:
         """Say what an interval assumes, and what was seen of the tail."""
@@ -115,17 +116,11 @@ class Rings:
             f"About {numbers[0]} records are near the lower bound, {numbers[1]} near the upper.",
         )
 
-    def _near(self, side: int) -> str:
-        """What is near the bound of a side: a field of the allowances."""
+    def _thin(self, side: int, order: int) -> bool:
         if not self.counts:
-            return "unseen"
-        middle, outer, _ = self.counts[side]
-        inside, (most, part), (least, less) = middle + outer, RINGS.thin, RINGS.edge
-        if inside < RINGS.empty:
-            return "empty"
-        if inside < most and inside < part * self.every:
-            return "thin"
-        return "edge" if least <= outer < less else "bulk"
+            return False
+        inside, (least, less, part) = sum(self.counts[side][:2]), RINGS.thin[order > 1]
+        return least <= inside < min(less, part * self.every)
 
 
 NOT_COUNTED = Rings((), 0.0, 1.0)
