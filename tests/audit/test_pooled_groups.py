@@ -30,13 +30,15 @@ GROUPS = 100
 # So few records that every group answers alone, some thousand, and many.
 VALUES = {
     "all groups: records": ((900,), (4000,), (60_000,)),
-    "all groups: count": ((60_000,),),
-    "all groups: home": ((3,),),
-    "all groups: filled": (4,),
+    f"all groups: {KINDS}": ((0, 1000), (0, 60_000)),
+    "all groups: count, again": ((1000,),),
+    "all groups: window": windows_of(NARROWLY, (1, 2)),
+    "all groups: records seen there": ((4000,),),
+    "all groups: rough mean in the window": ((1,),),
+    "all groups: radius": ((2,),),
     "all groups: centre": (2,),
     "all groups: shape": ((2, 3),),
     "all groups: radii": ((4, 3),),
-    "all groups: records outside": ((0,),),
     "count": ((25,), (1000,), (50_000,)),
     "count, again": ((25,),),
     "records beyond the bounds, and in cells": ((0, 100, 90, 110, 120, 80, 100),),
@@ -133,8 +135,8 @@ def test_groups_that_have_all_of_the_cost_again_are_caught() -> None:
 KEYS = ["a", "b", "empty"]
 TABLES = [[], [("a", 8.0, 1)], [("b", -8.0, 1), ("a", 1.0, 2), ("other", 8.0, 2)]]
 FORCED = [
-    {"all groups: records": (4000,), "all groups: count": (4000,), "count": (25,)},
-    {"all groups: records": (60_000,), "all groups: count": (60_000,), "count": (1000,)},
+    {"all groups: records": (4000,), f"all groups: {KINDS}": (0, 4000), "count": (25,)},
+    {"all groups: records": (60_000,), f"all groups: {KINDS}": (0, 60_000), "count": (1000,)},
 ]
 
 

@@ -33,13 +33,6 @@ FAULTS = tuple(
             "persons_beyond(split, max(n0, counted.count // 2), ",
         ),
         (
-            "true-count-of-many",
-            "From 3,000 records on the search is planned by their true number.",
-            "locate_data",
-            "mean_schedule(lattice, split, n0, ",
-            "mean_schedule(lattice, split, n0 if summary.count < 3000 else summary.count, ",
-        ),
-        (
             "true-count-pool",
             "What all groups look for together follows from the true number of records.",
             "find_pool",

@@ -35,10 +35,10 @@ FAULTS = (
     Fault(
         "counted-again-by-true-count",
         "Whether few records are counted a second time follows from their true number.",
-        "locate_data",
-        "if expected_records(split, n0) < LEAST_FOR_COUNTS:",
-        "if expected_records(split, summary.count) < LEAST_FOR_COUNTS:",
-        _SIZES,
+        "window._counted_again",
+        "expected_records(here.split, round(counted.value)) >= below",
+        "expected_records(here.split, sum(kinds)) >= below",
+        "audit/test_found_mean.py",
     ),
     Fault(
         "again-by-true-count",

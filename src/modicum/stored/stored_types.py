@@ -10,6 +10,7 @@ STORED_TYPES = {
     "CellCounts": "statistics.order.quantile_cells",
     "ColumnState": "statistics.vectors.standardised",
     "ComponentsErrorModel": "statistics.vectors.covariance_error",
+    "ConstantErrorModel": "statistics.means.squares",
     "CountErrorModel": "statistics.means.count",
     "Counted": "statistics.tails.outside",
     "CountsFile": "releases.counts_file",

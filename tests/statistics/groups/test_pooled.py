@@ -17,6 +17,7 @@ from modicum.sources.opening import open_source
 from modicum.sources.reader import read
 from modicum.statistics.groups.pooled import Pool, find_pool
 from modicum.statistics.groups.pooled_law import PooledErrorModel, _excess, poisson
+from modicum.statistics.means.found_mean import bounds_in_window
 from modicum.statistics.ranges.bounded_mean import BoundedErrorModel
 from modicum.statistics.tails.outside import NoisyTerm
 
@@ -50,7 +51,7 @@ INCOMES = RNG.lognormal(10.8, 0.9, 60_000)
 
 
 def pool_of(x=INCOMES, groups: int = 300, **more) -> tuple[Pool, Fraction]:
-    run, spent = finished(find_pool(None, LATTICE, ONE, groups), x, **more)
+    run, spent = finished(find_pool(bounds_in_window, None, LATTICE, ONE, groups), x, **more)
     return run.answer, spent
 
 

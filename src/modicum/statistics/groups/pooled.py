@@ -4,8 +4,8 @@ Bounds that a group finds alone cost a group of a few hundred rows most of its b
 find none. But groups of one table are mostly alike. So, of the records of all groups together:
 
 [pooled.1] count   a noisy number of all records: large groups need nothing more;
-[pooled.2] search  with a part of the budget as its own, the search of a mean
-                   (ranges/search.py): bounds with few records of all groups outside, and a centre;
+[pooled.2] window  with a part of the budget as its own, the window of a mean and its radii
+                   (found_mean.py): bounds with few records of all groups outside, and a centre;
 [pooled.3] bounds  within these, for groups of several sizes, those with the least error of all
                    groups of this size, by noise and clipping together;
 [pooled.4] cells   noisy numbers of records between these bounds, and near the centre;
@@ -43,7 +43,6 @@ from modicum.releases.release import ScalarEstimate
 from modicum.releases.status import OK, Status
 from modicum.runtime.steps import Steps, draw, draw_count, read
 from modicum.statistics.groups import pooled_law
-from modicum.statistics.ranges import search
 from modicum.statistics.ranges.bounded_mean import mean_between
 from modicum.statistics.ranges.bounds import Bounds, Setting, combined
 from modicum.statistics.ranges.split import expected_records
@@ -61,7 +60,7 @@ Alone = Callable[[Event], Steps[Any]]
 _COUNT, _LEAST = 0.01, 0.003
 _MOST_FOR, _MOST = 300.0, (0.012, 0.02)
 _CELLS, _LEAST_CELLS, _CELLS_FOR = 0.02, 0.01, 500.0  # of all cells: most, least, times 1/N
-# Of the budget, of which the search spends a quarter: of few records, and from so many on.
+# Of the budget, of which the bounds have about a half: of few records, and from so many on.
 _SEARCH, _MANY = (Fraction(3, 10), Fraction(3, 20)), 20_000.0
 _FEWEST = 2000.0  # records of all groups per unit of noise
 _LARGE = 5000.0  # records of a typical group per unit of noise, which finds its own bounds
@@ -177,8 +176,17 @@ def _distances(centre: int, *ends: int) -> tuple[int, ...]:
     return tuple(sorted({0, *(abs(end - centre) for end in ends)}))
 
 
-def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -> Steps[Pool]:
-    """[pooled.1] to [pooled.4] Find bounds for groups of several sizes, of which there are many."""
+def find_pool(
+    bounds_of: Callable[[Setting], Steps[tuple[int, Bounds] | None]],
+    column: str | None,
+    lattice: Lattice,
+    event: Event,
+    groups: int,
+) -> Steps[Pool]:
+    """[pooled.1] to [pooled.4] Find bounds for groups of several sizes, of which there are many.
+
+    ``bounds_of`` finds a centre and bounds about it of all records, if these are enough.
+    """
     split = BudgetSplit(event)
     here, nothing = Setting(column, lattice, split), Pool(lattice)
     counted = yield from read(here.ask(Count()))
@@ -188,12 +196,12 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
     if expected < _FEWEST or expected / groups >= _LARGE:
         return nothing
     apart = Setting(column, lattice, BudgetSplit(event.part(_SEARCH[expected >= _MANY])))
-    *_, place = yield from search.locate_data(apart, shape=True, filled=False)  # [pooled.2]
+    around = yield from bounds_of(apart)  # [pooled.2]
     split.left -= apart.split.total - apart.split.left
-    if place.bounds is None or place.centre is None:
+    if around is None:
         return nothing
-    centre = place.centre
-    outer = _as_drawn(place.bounds, centre)
+    centre, bounds = around
+    outer = _as_drawn(bounds, centre)
     most = min(expected / _GROUPS, _TYPICAL * expected / groups)
     sizes = tuple(size for size in _SIZES if size <= max(most, _SIZES[0]))
     lows, highs = _candidates(centre, outer)
@@ -213,11 +221,9 @@ def find_pool(column: str | None, lattice: Lattice, event: Event, groups: int) -
         accumulate((hi for _, hi in drawn), max),
         strict=True,
     )
-    outside = place.bounds.outside
-    seen, beyond = outside.evidence(), outside.excess(0.05)
+    outside, seen = bounds.outside, bounds.outside.evidence()
     tail = outside.least_index(seen, 0.025), outside.least_index(seen, 0.5)  # [mean.14]
-    status = BEYOND.filled(records=round(beyond)) if beyond else OK
-    pool = Pool(lattice, status, centre, (*sizes, _LARGER * sizes[-1]), (*ends,), tail=tail)
+    pool = Pool(lattice, OK, centre, (*sizes, _LARGER * sizes[-1]), (*ends,), tail=tail)
     return (yield from _count_cells(here, pool, n0))
 
 

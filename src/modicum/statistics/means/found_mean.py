@@ -35,7 +35,7 @@ from modicum.statistics.ranges.split import (
     first_reduction,
     mean_schedule,
 )
-from modicum.statistics.ranges.window import Found
+from modicum.statistics.ranges.window import Found, find_window
 from modicum.statistics.tails import tail_index
 from modicum.statistics.tails.error_law import DiscretePart, ErrorLaw, Reach
 from modicum.statistics.tails.outside import ALLOWS, BEYOND, HEAVY, UNCHECKED, Clipped, NoisyTerm
@@ -93,7 +93,7 @@ class FoundMeanTuning:
 
 
 FOUND_MEAN = FoundMeanTuning()
-# Of groups far away that shall be kept: priors that fewer records outweigh.
+# [mean.5] Of groups far away that shall be kept: priors that fewer records outweigh.
 KEPT = FoundMeanTuning(radius=(0.25, 2.0), radii=(0.25, 2.0), shape=0, ankle=8)
 
 
@@ -275,6 +275,25 @@ def median_in_window(
     share = here.split.part_for(strength, "subsample")
     centre = yield from bounds.find_centre(here, records, found.count, share=share, bits=bits)
     return min(max(centre, found.ends[0] - found.radius), found.ends[1] + found.radius)
+
+
+def bounds_in_window(here: Setting) -> Steps[tuple[int, Bounds] | None]:
+    """[window.5], [window.6] A centre and bounds about it, if there is a window."""
+    found = yield from find_window(here)
+    others = expected_records(here.split, found.others)
+    if found.window is None or not found.status.ok:
+        return None
+    centre, around = found.centre, ends_of(here, found)
+    if others >= FOUND_MEAN.few:
+        about = about_a_rough_mean if others < FOUND_MEAN.many else about_a_median
+        centre, around, _ = yield from about(here, found, FOUND_MEAN)
+    return centre, around
+
+
+def ends_of(here: Setting, found: Found) -> Bounds:
+    """Return the ends of a window as bounds."""
+    outside = replace(Bounds.of_range(here.lattice).outside, radii=(found.radius, found.radius))
+    return Bounds.about(found.centre, outside, 0, here.lattice)
 
 
 def near_the_bounds(

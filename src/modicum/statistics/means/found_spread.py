@@ -26,6 +26,7 @@ from modicum.statistics.means.found_mean import (
     FoundMeanTuning,
     about_a_median,
     about_a_rough_mean,
+    ends_of,
     near_the_bounds,
 )
 from modicum.statistics.means.squares import VarianceErrorModel
@@ -148,8 +149,7 @@ def _of_fewer(here: Setting, found: Found, *, few: bool) -> Steps[Bounded]:
     if found.window is None:
         bounds = Bounds.of_range(here.lattice)
     elif few:
-        outside = replace(Bounds.of_range(here.lattice).outside, radii=(found.radius, found.radius))
-        bounds = Bounds.about(centre, outside, 0, here.lattice)
+        bounds = ends_of(here, found)
     else:
         centre, bounds, _ = yield from about_a_rough_mean(here, found, FOUND_SPREAD)
     most, times = FOUND_SPREAD.within

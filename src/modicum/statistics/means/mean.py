@@ -18,7 +18,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.statistics import spec, texts
 from modicum.statistics.means import ways
-from modicum.statistics.means.found_mean import mean_in_window
+from modicum.statistics.means.found_mean import bounds_in_window, mean_in_window
 from modicum.statistics.options import checked_population
 from modicum.statistics.ranges.split import (
     BOTH_CLUSTERS,
@@ -134,7 +134,8 @@ def _mean_of_persons(*arguments: Any) -> Steps[ScalarEstimate]:
 def _pooled() -> spec.PooledWay:
     from modicum.statistics.groups import pooled, shrinkage
 
-    return spec.PooledWay(pooled.find_pool, pooled.mean_in_pool, shrinkage.shrunk)
+    find = partial(pooled.find_pool, bounds_in_window)
+    return spec.PooledWay(find, pooled.mean_in_pool, shrinkage.shrunk)
 
 
 def _pooled_persons(wider: int) -> spec.PooledWay:

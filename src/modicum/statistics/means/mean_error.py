@@ -133,7 +133,7 @@ class MeanErrorModel(Deviations, SizedByBounds):
 @storable
 @dataclass(frozen=True, slots=True)
 class SingleValueErrorModel(OneValue, SizedByBounds):
-    """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
+    """A mean whose clipping bounds all but coincided, of releases that were stored before.
 
     ``point``, between the bounds, is the answer.
     """

@@ -31,11 +31,12 @@ from modicum.statistics.tails.outside import (
     UNCHECKED,
     Counted,
     NoisyTerm,
+    OneValue,
     Outside,
     Redrawn,
     share_of_sums,
 )
-from modicum.statistics.tails.rings import Rings
+from modicum.statistics.tails.rings import NOT_COUNTED, Rings
 from modicum.stored.codec import storable
 from modicum.summaries.synthetic import SyntheticTable
 
@@ -56,10 +57,10 @@ class PowersErrorModel(Near, ABC):
     sums: tuple[int, ...]
     noise: NoisyTerm
     outside: Outside
-    centre: int
-    rings: Rings
-    given: bool
-    constant: bool
+    centre: int = 0
+    rings: Rings = NOT_COUNTED
+    given: bool = False
+    constant: bool = False
 
     @property
     def counted(self) -> Counted:
@@ -135,7 +136,7 @@ class VarianceErrorModel(PowersErrorModel):
     that of the clipped ones, and at most E (x - m)².
     """
 
-    root: bool
+    root: bool = False
     order: ClassVar[int] = 2
     # Of alpha, for both tails of the noise as both ends of an interval need it, and for m, which
     # of few records is rough.
@@ -222,6 +223,34 @@ class VarianceErrorModel(PowersErrorModel):
 
     def to_dict(self) -> dict[str, object]:
         return self.shown(relative_noise_sd=self.noise.variance**0.5 / max(self.sums[0], 1))
+
+
+@storable
+@dataclass(frozen=True, slots=True)
+class ConstantErrorModel(OneValue):
+    """The spread of data whose clipping bounds all but coincided, of releases stored before.
+
+    ``has_centre``: the bounds lie around a private centre, as they always do.
+    """
+
+    root: bool
+    has_centre: bool = True
+
+    @property
+    def value(self) -> Fraction:
+        return Fraction(0)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Allow the records elsewhere to be anywhere in the range: no tail fits a single value.
+
+        About a point of the bounds, E (x - point)² is at most (hi - lo)², plus for the share
+        elsewhere the square of the range.
+        """
+        most = float(self.hi - self.lo) ** 2
+        if tail is not None:
+            most += self.share_elsewhere(1 - level) * float(self.lattice.width) ** 2
+        most = min(most, (self.lattice.width / 2) ** 2)
+        return spread_interval(self.lattice, 0.0, most, root=self.root)
 
 
 def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) -> Interval:

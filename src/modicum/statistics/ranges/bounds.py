@@ -11,13 +11,9 @@ those are few, and would be clipped away unseen: all ones of a column with 10 % 
 [mean.4] choice  enough to outweigh the prior: radii are drawn for them, with a prior that they
                  outweigh. Too few for that: nothing is known of where they are, so the noise has to
                  cover the range; what it may explain is answered as if all records were at home.
-[mean.5] filled  if not, and half of the data are far from home beside a small table's range: do
-                 they fill it? Then bounds are not worth what they cost.
 
-Then come a private centre [mean.6], the radii about it [mean.8] and a rough mean within them
-[mean.10]. The search from [mean.2] to [mean.9] ends in one of three places: clipping bounds; a
-single value that all records seem to have; or nothing but the range. docs/research/proofs/mean.md
-has the proofs, with the same labels.
+Where a window was found there are a private centre [mean.6], the radii about it [mean.8] and a
+rough mean within them [mean.10]. docs/research/proofs/mean.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -35,7 +31,6 @@ from modicum.exact.float_keys import KEYS
 from modicum.exact.lattice import Lattice
 from modicum.exact.octaves import OCTAVES
 from modicum.mechanisms import additive, grids, scores, selection
-from modicum.mechanisms.exponential import Exponential
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.status import COARSE, FEW_STEPS, OK, Status
 from modicum.runtime.steps import Steps, draw, draw_count, read
@@ -345,7 +340,7 @@ def count_outside(
 def affordable(here: Setting, schedule: Schedule, strength: float) -> float:
     """Return the strength of a count, or one that costs a quarter of what the last sum has."""
     split = here.split
-    quarter = float(max(split.left / split.total - schedule.later, Fraction(0))) / _QUARTER
+    quarter = float(max(split.left / split.total - schedule.rough, Fraction(0))) / _QUARTER
     return max(
         LEAST_STRENGTH, min(strength, math.sqrt(2 * quarter) if split.concentrated else quarter)
     )
@@ -425,10 +420,6 @@ _KEPT_OF_FOUND = 0.3  # in a range that was found: without radii there would be 
 # Least and largest power of the prior, nats to spare, part of the noisy count to rely on.
 _LEAST, _MOST, SLACK, TRUST = 1.0, 4.0, 6.0, 0.85
 _HOPE = 3.0  # scales of a first count's noise that may turn few records into enough
-_FAR = 6  # half of the data reach so large a part of the range: is it filled?
-_FILLED_FROM, _FILLED_TO = 480, 20_000  # records per unit of noise
-_PARTS, _WINDOW = 20, 9  # a window has 9/20 of the range
-_SPILT, _EASILY = 0.1, 4  # of the records, outside of every window; weight against each
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,38 +556,6 @@ def hidden_by_step(here: Setting, schedule: Schedule, home: int, n0: int) -> Ste
     label = "values smaller than the step, but not 0"
     found, _ = yield from count_some(here, sum(octaves.counts[1 : last + 1]), strength, label)
     return COARSE.filled(step=lattice.step) if found > max(n0, 1) / 4 else None
-
-
-def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
-    """[mean.5] Whether the data fill the range of a small table: no 9/20 of it holds most of them.
-
-    The draw is among the windows of 9/20, each with the number of records outside, and "none", with
-    a tenth of the records. A count outside a window changes by 1 at most; the tenth is public.
-    """
-    lattice = here.lattice
-    expected = expected_records(here.split, n0)
-    reach = reach_from(lattice, home.point)
-    if _FAR * home.radius < reach or not _FILLED_FROM < expected < _FILLED_TO:
-        return False
-    if lattice.width < _PARTS:
-        return True
-    cuts = tuple(lattice.width * k // _PARTS for k in range(_PARTS + 1))
-    ends = [lattice.first + cut for cut in cuts]
-    cells = yield from read(here.ask(Cells(lattice.first, cuts[1:-1])))
-    above = (cells.count, *cells.above_many(ends[1:-1]), 0)
-    outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
-    losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
-    share = here.split.share(here.split.part_for(min(0.07, 90 / expected), "range"))
-    mechanism = here.split.spend(Exponential(scores.LossScore(losses, 1, _EASILY), *share.ranged))
-
-    def words(place: int) -> str:
-        if not place:
-            return "the data fill the range"
-        lo, hi = lattice.words(ends[place - 1]), lattice.words(ends[place - 1 + _WINDOW])
-        return f"most records are between {lo} and {hi}"
-
-    place = yield from draw("filled", mechanism, words)
-    return place == 0
 
 
 def _radii_for(

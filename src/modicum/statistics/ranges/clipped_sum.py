@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from sys import float_info
 from typing import Literal
 
@@ -30,7 +29,6 @@ from modicum.releases.release import Interval, ScalarEstimate
 from modicum.releases.status import OK, Status, alike, unseen
 from modicum.runtime.steps import Steps, draw, draw_count, read, read_both
 from modicum.statistics.ranges import bounds, far_group
-from modicum.statistics.ranges.found_range import in_finer_range
 from modicum.statistics.ranges.split import (
     LEAST_FOR_BOUNDS,
     LEAST_FOR_COUNTS,
@@ -91,21 +89,14 @@ def adaptive_sum(
     lattice: Lattice,
     event: Event,
     options: ClusterOption,
-    rule: base.RecordRule | None = None,
-    *,
-    finer: bool = True,
+    rule: base.RecordRule,
 ) -> Steps[ScalarEstimate]:
-    """Estimate a sum; parameters as :func:`modicum.statistics.means.mean.adaptive_mean`.
-
-    With a ``rule`` the records are those of persons.
-    """
+    """Estimate the sum of the records of persons, by a rule."""
     here = bounds.Setting(column, lattice, BudgetSplit(event), rule=rule)
-    return (yield from sum_within(here, options.clusters, finer=finer))
+    return sum_within(here, options.clusters)
 
 
-def sum_within(
-    here: bounds.Setting, clusters: Clusters, *, finer: bool = False
-) -> Steps[ScalarEstimate]:
+def sum_within(here: bounds.Setting, clusters: Clusters) -> Steps[ScalarEstimate]:
     """Estimate the sum of the records of a setting."""
     lattice, split = here.lattice, here.split
     first = first_reduction(lattice, split, clusters, shape=True)
@@ -122,9 +113,6 @@ def sum_within(
         n0, noise = yield from bounds.count_some(here, summary.count, 0.25, "count, again")
         return (yield from sum_over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
-    if place.status.code == "coarse_step" and finer:  # [mean.19]
-        again = partial(adaptive_sum, here.column, options=ClusterOption(clusters), finer=False)
-        return (yield from in_finer_range(here.column, lattice, split.rest().loss, again))
     if place.way == "range":
         return (yield from sum_over_the_range(here, n0, counted, place.status, place.atom))
     return (yield from _by_radius(here, tails, place, n0, counted))

@@ -149,7 +149,7 @@ def _part_for(here: bounds.Setting, schedule: Schedule, strength: float) -> Frac
     """
     split = here.split
     last = split.part_for(_FIRST[split.concentrated], "noise")
-    rest = split.left / split.total - schedule.later - last
+    rest = split.left / split.total - schedule.rough - last
     return min(split.part_for(strength, "range"), rest / 2) if rest > 0 else None
 
 

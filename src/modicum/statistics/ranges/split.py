@@ -64,8 +64,7 @@ class Schedule:
     their prior is r^-power, but r^-4 beyond a ``turn``, if there is one, or r^-1 below a ``knee``
     and beyond an ``ankle``; and the drawn radii
     are widened by ``widening`` such parts. The number of records outside falls like r^-``falling``
-    there, if a light tail showed. ``more`` is what is spent besides the rough mean between the
-    search and the last step.
+    there, if a light tail showed.
     """
 
     centre: Fraction
@@ -81,7 +80,6 @@ class Schedule:
     knee: int = 0
     ankle: int = 0
     falling: float = 0.0
-    more: Fraction = Fraction(0)
 
     @classmethod
     def for_sizes(cls, radii: Fraction, power: Fraction, shape: Fraction) -> Schedule:
@@ -112,11 +110,6 @@ class Schedule:
         steep = (nats - math.log(most / ankle) - _SPARE) / math.log(ankle / knee)
         power = Fraction(math.floor(8 * min(max(even, min(steep, MODEST)), steepest)), 8)
         return replace(self, knee=knee, ankle=ankle, power=power) if power > self.power else self
-
-    @property
-    def later(self) -> Fraction:
-        """What is spent after the search, before the last step."""
-        return self.rough + self.more
 
     @property
     def has_centre(self) -> bool:
@@ -213,7 +206,7 @@ def _grid(x: float) -> Fraction:
 
 
 def count_share(split: BudgetSplit, lattice: Lattice | None = None) -> Fraction:
-    """Share of the first count; less of one in a range that was found."""
+    """Share of the first count [mean.1]; less of one in a range that was found."""
     share = _COUNT_SHARE[split.concentrated]
     return share if lattice is None or lattice.floor == 1 else min(share, _COUNT_IN_FOUND)
 

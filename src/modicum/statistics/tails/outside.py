@@ -112,8 +112,7 @@ class Outside:
     are about home themselves, about how many records are away from it; ``counted``, if they were
     counted, a number of the records outside with ``noise``; ``twice``: it is a second number, drawn
     because a tail hardly explained the first; ``tight``: home is far from radii so small. Beyond an
-    ``ankle``, if there is one, the prior of a radius is r^-1. ``half_inside``: quartiles that were
-    released before lie within.
+    ``ankle``, if there is one, the prior of a radius is r^-1.
 
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
     radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
@@ -139,7 +138,7 @@ class Outside:
     twice: bool = False
     tight: bool = False
     ankle: int = 0
-    half_inside: bool = False
+    half_inside: bool = False  # of releases that were stored before
 
     def reach_of(self, side: int) -> int:
         """Return the radius of a side, widened."""
@@ -184,8 +183,6 @@ class Outside:
         Then nothing can be said. No record is outside on a side that ended with the range. A noisy
         count of those outside may bound them more closely than the distribution of the draw.
         """
-        if self.half_inside:
-            return False
         if self.counted is not None:
             alpha /= 2
             if self.counted_at_most(alpha) <= 0.375 * least_count:
