@@ -97,13 +97,17 @@ def mean_near(
 ) -> Query[Release]:
     """Ask for a mean of values whose quartiles were released before [mean.17].
 
-    They say where the values are, so hardly anything is spent on that.
+    They say where the values are, so hardly anything is spent on that. The records of persons are
+    read on the ``lattice``.
     """
 
     def begin(event: Event) -> Steps[ScalarEstimate]:
-        return in_quartiles(mean_in_window, column, event, lattice, quartiles)
+        return in_quartiles(mean_in_window, column, event, quartiles)
 
-    return replace(MEANS[0].query(column, lattice, budget, BOTH_CLUSTERS[0]), begin=begin)
+    of_rows, of_persons = (
+        MEANS[0].query(column, each, budget, BOTH_CLUSTERS[0]) for each in (None, lattice)
+    )
+    return replace(of_rows, begin=begin, begin_of_persons=of_persons.begin_of_persons)
 
 
 def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOption:

@@ -261,18 +261,18 @@ def in_quartiles(
     answer: Callable[[Setting, Found], Steps[ScalarEstimate]],
     column: str | None,
     event: Event,
-    lattice: Lattice,
     quartiles: tuple[float, float, float],
 ) -> Steps[ScalarEstimate]:
     """[mean.17] Answer where quartiles were released before: no window is drawn.
 
     If no records are seen where they say, one is after all.
     """
-    here = Setting(column, lattice, BudgetSplit(event))
+    here = Setting(column, KEYS, BudgetSplit(event))
     found = yield from _of_quartiles(here, quartiles)
-    if (yield from _are_seen(here, found, found.radius >> 4)):
-        return (yield from answer(here, found))
-    return (yield from in_window(answer, column, here.split.rest().loss, lattice))
+    there = replace(here, lattice=found.lattice)
+    if (yield from _are_seen(there, found, found.radius >> 4)):
+        return (yield from answer(there, found))
+    return (yield from in_window(answer, column, here.split.rest().loss))
 
 
 def _of_quartiles(here: Setting, quartiles: tuple[float, float, float]) -> Steps[Found]:
@@ -280,12 +280,11 @@ def _of_quartiles(here: Setting, quartiles: tuple[float, float, float]) -> Steps
     first, median, third = quartiles
     octave = math.ceil(math.log2(WINDOW.quartiles * max(third - median, median - first)))
     window = DataWindow(octave, round(Fraction(median) / Fraction(2) ** (octave - 1)))
-    kinds, records, _ = yield from _kinds_of_values(here, finer=False)
+    kinds, *_ = yield from _kinds_of_values(here, finer=False)
     numbers, counted = yield from _counted(here, kinds)
     counted = yield from counted_again(here, counted, sum(kinds))
     others = max(min(numbers[-1], round(counted.value)), 1)
-    found = _on_lattice(here.lattice, window, counted, others)
-    return replace(found, given=here.lattice.floor == 1, records=records)
+    return _on_lattice(KEYS, window, counted, others)
 
 
 def _counted(here: Setting, kinds: tuple[int, ...]) -> Steps[tuple[tuple[int, ...], Counted]]:
