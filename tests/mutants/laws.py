@@ -221,7 +221,7 @@ FAULTS = (
     Fault(
         "people-total-quiet",
         "The sum of persons' deviations has 30 % too little noise.",
-        "_many_records",
+        "_within_a_radius",
         "split.rest(), sensitivity=reach",
         "split.rest(), sensitivity=max(1, reach * 7 // 10)",
         _WHOLE,
@@ -349,7 +349,7 @@ FAULTS = (
     Fault(
         "ratio-total-quiet",
         "The last draw of ratios has 30 % too little noise; that of persons is right.",
-        "_many_records",
+        "_within_a_radius",
         "split.rest(), sensitivity=reach",
         "split.rest(), sensitivity=reach if here.rule else max(1, reach * 7 // 10)",
         "audit/test_ratio.py",

@@ -478,7 +478,7 @@ FAULTS = (
     Fault(
         "ratio-radius-of-the-old-centre",
         "Deviations from a centre that moved far are clipped at the radius about the first one.",
-        "_many_records",
+        "_within_a_radius",
         "reach + round(abs(moved) * parts.usual)",
         "reach + 0 * round(abs(moved) * parts.usual)",
         "statistics/means/test_ratio.py",

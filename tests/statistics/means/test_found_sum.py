@@ -14,6 +14,7 @@ from modicum.mechanisms.additive import LaplaceNoise
 from modicum.releases.status import OK
 from modicum.statistics.means.found_sum import FoundSumErrorModel
 from modicum.statistics.tails.outside import Counted, NoisyTerm
+from modicum.statistics.tails.rings import Rings
 from tests.statistics.means.test_found_mean import SHAPES
 
 TRUTHS = {"mean": np.mean, "sum": np.sum}
@@ -137,8 +138,9 @@ def test_a_bound_at_the_end_of_a_range_that_was_found_says_so() -> None:
     """At 0, and at an end that was given, there is nothing beyond."""
     lattice, noise = Lattice(0.0, 1000.0, 1.0), NoisyTerm(LaplaceNoise(Fraction(1)), 1.0)
     many = Counted(Fraction(10**6), (noise,))
+    rings = Rings(((0.0, 0.0, 0.0), (9e4, 9e4, 0.0)), 1e6, 1.0)
     for hi, given, code in ((10, False, "ok"), (1000, False, "clipped"), (1000, True, "ok")):
         model = FoundSumErrorModel(
-            lattice, 0, hi, 5, noise, 10**6, noise, None, every=many, given=given
+            lattice, 0, hi, 5, noise, 10**6, noise, None, every=many, rings=rings, given=given
         )
         assert model.status_of(OK).code == code

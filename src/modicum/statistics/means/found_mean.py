@@ -401,7 +401,8 @@ class Near(Clipped):
     @property
     def _checked(self) -> bool:
         """Whether there are records enough for their numbers near the bounds to tell."""
-        return float(self.counted.value) * self.rings.scale >= FOUND_MEAN.checked
+        many = float(self.counted.value) * self.rings.scale >= FOUND_MEAN.checked
+        return many and bool(self.rings.counts)
 
     @property
     def condition(self) -> str:

@@ -37,6 +37,7 @@ from modicum.releases.release import Interval, ScalarEstimate
 from modicum.releases.status import Status
 from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.means.found_mean import (
+    AT_END,
     FOUND_MEAN,
     median_in_window,
     radius_schedule,
@@ -78,10 +79,10 @@ class RatioTuning:
     Chosen on made-up persons, looked at on public tables. None affects privacy.
     """
 
-    few: float = 400.0
-    """Records other than 0, per unit of noise, below which the window's ends bound deviations."""
-    left: Fraction = Fraction(2, 3)
-    """Part of the budget that has to be left after the window, or the same is done."""
+    twice: float = 400.0
+    """Records other than 0, per unit of noise, from which on the sum is drawn about rough sums."""
+    left: tuple[Fraction, Fraction] = (Fraction(1, 2), Fraction(2, 3))
+    """Parts of the budget that have to be left after the window for a radius, and for that too."""
     rough: float = 0.15
     """Of the two sums that are drawn together."""
     radius: tuple[float, float] = (0.14, 4.0)
@@ -160,17 +161,25 @@ def centred_ratio(parts: RatioParts) -> Steps[ScalarEstimate]:
     """[people.3] to [people.8] Estimate a ratio of sums."""
     split = parts.means.split
     found = yield from find_window(parts.means)  # [people.3]
-    centre = found.centre
-    # A window that cost much, of few records, leaves too little for the other draws.
-    few = expected_records(split, found.others) < RATIO.few or split.left < RATIO.left * split.total
-    if not few:  # [people.4]
+    centre, others = found.centre, expected_records(split, found.others)
+    some, many = (split.left >= least * split.total for least in RATIO.left)
+    some = some and others >= FOUND_MEAN.few
+    if some:  # [people.4]
         centre = yield from _centre(replace(parts.means, lattice=found.lattice), found)
     sizes = yield from by_size(parts.sizes, found.count, parts.ends, parts.named)
     known = _Known(parts, found, sizes)
-    model = yield from (_few_records if few else _many_records)(known, centre)
-    status = model.judged(found.status if sizes.status.ok else sizes.status)
-    kept = None if parts.means.lattice is found.lattice else found.lattice
-    return ScalarEstimate(model.value, model, status, kept)
+    if some:
+        twice = many and others >= RATIO.twice
+        model = yield from _within_a_radius(known, centre, twice=twice)
+    else:
+        model = yield from _in_the_window(known, centre)
+    seen = found.status if sizes.status.ok else sizes.status
+    status = model.judged(seen)
+    if parts.means.lattice is found.lattice:
+        return ScalarEstimate(model.value, model, status)
+    if seen.ok and known.ended(model):
+        status = AT_END
+    return ScalarEstimate(model.value, model, status, found.lattice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +194,11 @@ class _Known:
         """What a record of one usual size may deviate by, in steps of the totals."""
         unit = Fraction(self.found.lattice.step) * Fraction(self.parts.sizes.lattice.step)
         return max(round(self.found.radius * unit * self.parts.usual / Fraction(totals.step)), 1)
+
+    def ended(self, model: RatioErrorModel) -> bool:
+        """Whether deviations of one usual size may reach the end of the range that was found."""
+        radii = model.total.hi / self.usual(model.total.lattice)
+        return abs(model.centre) + radii * self.found.radius >= self.found.lattice.last
 
     def sum_of_sizes(self, drawn: _Sums) -> FoundSumErrorModel:
         """What is known of the sum of all sizes."""
@@ -223,7 +237,7 @@ class _Known:
         return RatioErrorModel(self.found.lattice, centre, total, self.sum_of_sizes(drawn))
 
 
-def _few_records(known: _Known, centre: int) -> Steps[RatioErrorModel]:
+def _in_the_window(known: _Known, centre: int) -> Steps[RatioErrorModel]:
     """[people.7] The two sums alone, of what the window bounds, with all that is left."""
     parts, split = known.parts, known.parts.means.split
     here = parts.about(known.found, centre)
@@ -233,12 +247,16 @@ def _few_records(known: _Known, centre: int) -> Steps[RatioErrorModel]:
     return known.model(here.lattice, centre, reach, both, near=not_counted(split))
 
 
-def _many_records(known: _Known, centre: int) -> Steps[RatioErrorModel]:
-    """[people.6] to [people.8] A radius, rough sums, and the sum of deviations about both."""
+def _within_a_radius(known: _Known, centre: int, *, twice: bool) -> Steps[RatioErrorModel]:
+    """[people.6] to [people.8] A radius and the two sums, or rough ones and one about them."""
     parts, found, split = known.parts, known.found, known.parts.means.split
     here = parts.about(found, centre)
     outside = yield from _radius(here, found, known.usual(here.lattice))
     reach = outside.radii[0]
+    near = not_counted(split)
+    if not twice:
+        both = yield from _both_sums(known, here, reach, split.rest())
+        return known.model(here.lattice, centre, reach, both, outside, near)
     strength = RATIO.rough * falling(split, found.count)
     share = split.share(split.part_for(strength, "noise"))
     both = yield from _both_sums(known, here, reach, share)
@@ -254,7 +272,6 @@ def _many_records(known: _Known, centre: int) -> Steps[RatioErrorModel]:
     bins, clipped = yield from read_both(
         here.ask(ring_bins(0, (reach, reach))), here.ask(ClippedSum(-reach, reach))
     )
-    near = not_counted(split)
     if expected_records(split, found.count) >= RINGS.begin:
         near = yield from draw_rings(split, bins, 0, (reach, reach), found.count)
     final = split.spend(add_to_one(clipped.total, split.rest(), sensitivity=reach))
