@@ -243,7 +243,7 @@ QUARTERS = (-1.0, 0.0, 2.0)
 
 def beside(cost: Any) -> Any:
     """A mean beside quartiles."""
-    return mean_near(None, WITHIN.lattice, ask.mean(**cost).budget, QUARTERS)
+    return mean_near(None, ask.mean(**cost).budget, QUARTERS)
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)

@@ -251,7 +251,7 @@ def _mean_beside(quartiles: ArrayRelease, name: str, budget: Budget) -> Query[An
     if quartiles.code in {"few_records", "clipped"} or quartiles.lattice is None:
         return ask.mean(name, budget=budget)
     if first < third:
-        return mean_near(name, quartiles.lattice, budget, (first, median, third))
+        return mean_near(name, budget, (first, median, third))
     return ask.mean(name, within=quartiles.range_found, budget=budget)
 
 

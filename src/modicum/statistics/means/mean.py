@@ -93,21 +93,18 @@ def mean(
 
 
 def mean_near(
-    column: str | None, lattice: Lattice, budget: Budget, quartiles: tuple[float, float, float]
+    column: str | None, budget: Budget, quartiles: tuple[float, float, float]
 ) -> Query[Release]:
     """Ask for a mean of values whose quartiles were released before [mean.17].
 
-    They say where the values are, so hardly anything is spent on that. The records of persons are
-    read on the ``lattice``.
+    They say where the values are, so hardly anything is spent on that. Means of persons look for
+    themselves: quartiles are of a few rows of each.
     """
 
     def begin(event: Event) -> Steps[ScalarEstimate]:
         return in_quartiles(mean_in_window, column, event, quartiles)
 
-    of_rows, of_persons = (
-        MEANS[0].query(column, each, budget, BOTH_CLUSTERS[0]) for each in (None, lattice)
-    )
-    return replace(of_rows, begin=begin, begin_of_persons=of_persons.begin_of_persons)
+    return replace(MEANS[0].query(column, None, budget, BOTH_CLUSTERS[0]), begin=begin)
 
 
 def _chosen(clusters: Clusters, population: object, method: str) -> ClusterOption:

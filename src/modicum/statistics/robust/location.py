@@ -365,7 +365,9 @@ def location(
     count_noise, bounds, share = NoisyTerm(noise, 1.0), None, split.share(plan.value)
     if not statistic.bounded:
         place = yield from _find_bounds(here, cells, records)
-        bounds, share = place.bounds, split.share(split.left / split.total - plan.ends)
+        # A search that looked twice leaves less: then the interval gets a half of that.
+        left = split.left / split.total
+        bounds, share = place.bounds, split.share(left - min(plan.ends, left / 2))
         assert bounds is not None
         if place.way == "single":
             counted = Counted(Fraction(max(n0, 1)), (count_noise,))
