@@ -3,6 +3,7 @@
 import json
 import math
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,6 @@ from modicum.statistics.tails.tail_index import (
     RankEvidence,
     assumed_index,
     law_of_outside,
-    share_twice_as_far,
     surely_enough,
     upper_quantile,
 )
@@ -153,8 +153,6 @@ def test_heavy_tails_are_covered_or_the_code_says_so(kind, name) -> None:
 
     unwarned = [m and r.code == "ok" for m, (_, r) in zip(missed("auto"), found, strict=True)]
     assert np.mean(unwarned) <= 0.1
-    if name == "std":  # of which an index is assumed: of means and sums it is that of the counts
-        assert np.mean(missed("auto")) < np.mean(missed(3)) or not any(missed(3))
 
 
 LIGHT = {
@@ -189,38 +187,27 @@ def test_few_records_and_unknown_tails_are_told() -> None:
     assert release.interval() == release.interval(tail=3)
 
 
-def test_where_an_index_suffices_the_code_is_ok() -> None:
-    for kind in HEAVY:
-        for _, release in heavy(kind, "std"):
-            least = release.error_model.least_index(0.025)
-            typical = release.error_model.least_index(0.5)
-            assert release.error_model.tail_index(0.95) == assumed_index(least, typical, 2)
-            if release.code == "ok":
-                assert least >= surely_enough(2)
-            if release.code == "heavy_tail":
-                assert typical < surely_enough(2)
-        for name in ("mean", "sum"):
-            for _, release in heavy(kind, name):
-                assert release.error_model.tail_index(0.95) == USUAL
-                typical = release.error_model.least_index(0.5)
-                heavier = typical is not None and typical < surely_enough(1)
-                assert heavier == (release.code == "heavy_tail")
+def test_where_the_index_that_was_seen_is_too_low_the_code_says_so() -> None:
+    """Of squares with seven times in eight, and where a thin tail reaches a bound too."""
+    for kind, name in product(HEAVY, ("mean", "sum", "std")):
+        order = 1 + (name == "std")
+        for _, release in heavy(kind, name):
+            model = release.error_model
+            assert model.tail_index(0.95) == USUAL
+            typical = model.least_index(0.5 / order**2)
+            heavier = typical is not None and typical < surely_enough(order)
+            if release.code != "clipped":
+                thin = name == "std" and model.rings.thin(order)
+                assert (heavier or thin) == (release.code == "heavy_tail")
 
 
 def test_the_index_is_told_everywhere() -> None:
-    found = ((each.error_model.tail_index(0.95), each) for _, each in heavy("mostly zeros", "std"))
-    index, release = next(
-        pair for pair in found if pair[0] < min(USUAL, pair[1].error_model.tail_index(0.5))
-    )
+    _, release = heavy("mostly zeros", "std")[0]
+    index = release.error_model.tail_index(0.95)
     assert release.interval() == release.interval(tail=index) == release.interval(tail="auto")
-    assert release.interval(level=0.5) == release.interval(
-        level=0.5, tail=release.error_model.tail_index(0.5)
-    )
-    assert release.error_model.tail_index(0.5) > index
     assert "allows for rare far values" in str(release)
     assert "index" not in str(release)
-    assert f"interval(tail={index:g}) also allows for what was cut" in release.explain()
-    assert f"at most {share_twice_as_far(index)} lie twice as far out" in release.explain()
+    assert f"interval(tail={index:g}) also allows for" in release.explain()
     assert f"tail={index:g} is a tail index" in release.explain()
     told = json.loads(release.to_json())
     assert told["interval_tail"] == index

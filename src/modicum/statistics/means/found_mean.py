@@ -385,7 +385,7 @@ class Near(Clipped):
             return UNCHECKED
         if self.rings.group:
             return BEYOND.filled(records=self.rings.group)
-        typical = self.least_index(0.5)
+        typical = self.least_index(0.5 / self.order**2)  # large squares decide more
         heavy = typical is not None and typical < tail_index.surely_enough(self.order)
         return HEAVY if heavy or self.rings.least else OK
 
