@@ -181,8 +181,8 @@ SUMS = {
 def test_a_sum_with_a_tail_of_the_assumed_index_is_covered() -> None:
     """With the mean number of clipped records alone, 75 of 100 are."""
     question = query.sum(within=WITHIN, epsilon=4)
-    whole, clipped = covered(question, "pareto 3", 4000, 3, sets=20, releases=6)
-    assert whole >= 0.85  # 120 intervals
+    whole, clipped = covered(question, "pareto 3", 4000, 3, sets=60, releases=6)
+    assert whole >= 0.85  # 360 intervals, of 60 data sets
     assert clipped >= 0.87
 
 
