@@ -297,7 +297,7 @@ class ExtremeErrorModel:
             return tail_index.USUAL
         sure = self.near_noise.bound(EXTREME.unlucky)
         least = [builtins.max(number - sure, 0.0) for number in self.near]
-        halfway = builtins.max(self.near[0], 0) + sure
+        halfway = builtins.max(self.near[0] + sure, sure, 1.0)
         index = math.log2(1 + least[1] / halfway)
         for _ in range(40):  # it grows up to the least that explains itself
             beyond = self._beyond_typically(builtins.max(index, 1.0))

@@ -197,9 +197,10 @@ def in_reach(begin: Callable[..., Steps[E]]) -> Callable[..., Steps[E]]:
             return begin(column, lattice, event, options)
         # What it refuses before its first step it refuses here, before anything is charged.
         split = BudgetSplit(event)
-        parts = split.part_for(WINDOW.counts + WINDOW.again[1], "noise")
+        parts = split.part_for(WINDOW.counts + WINDOW.again[1] + WINDOW.seen[2], "noise")
         parts += split.part_for(WINDOW.most, "subsample")
-        steps = begin(column, Lattice(-1.0, 1.0, 2.0**-50), split.share(1 - parts).loss, options)
+        widest = Lattice.within((-1.0, 1.0))
+        steps = begin(column, widest, split.share(1 - parts).loss, options)
         next(steps)
         steps.close()
         return in_window(partial(_in_reach, begin, options), column, event)
