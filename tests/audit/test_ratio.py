@@ -62,7 +62,7 @@ VALUES: dict[str, Any] = {
     "centre": [3],
     **dict.fromkeys(BY_SIZE, SIZES[:2]),
     "shape": [(3, 5)],
-    "radius": [(0,), (9,)],
+    "radius": [(0,), (5,)],
     **{both: [(1 << 60, 1 << 40)] for both in BOTH},
     "records near the bounds": [RINGS],
 }
@@ -72,7 +72,7 @@ ONE_EACH = VALUES | {
     KINDS: [(5, 90), (5, 1200), (3000, 2500)],
     "count": [(10**5,)],
     "count, again": [(1300,)],
-    "radius": [(9,)],
+    "radius": [(5,)],
     **dict.fromkeys(BY_SIZE, SIZES[2:]),
 }
 

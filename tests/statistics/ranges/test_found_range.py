@@ -18,13 +18,13 @@ from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.ranges import found_range
 from modicum.summaries.sizes import OctaveCounts
+from tests.audit.counted import FINER, told_apart
 
 N = 20_000
 RNG = np.random.default_rng(18)
 LOGNORMAL = RNG.lognormal(3, 1, N)
 SLOW = pytest.mark.slow
 COSTS = ({"epsilon": 1}, {"rho": "0.5"})
-WINDOWED = {"mean", "sum", "std", "var", "skewness", "min", "max"}  # find a window, and no range
 QUESTIONS: dict[str, dict[str, Any]] = {
     "sum": {},
     "std": {},
@@ -86,36 +86,20 @@ FEWER = BRANCHES | {
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 @pytest.mark.parametrize(
-    ("name", "branches"),
-    [
-        ("iqr", FEWER),
-        *(pytest.param(name, BRANCHES, marks=SLOW) for name in ("median", "iqr")),
-    ],
-    ids=["iqr", "median", "iqr, all"],
+    "branches", [FEWER, pytest.param(BRANCHES, marks=SLOW)], ids=["few", "all"]
 )
 def test_the_claim_is_kept_on_every_branch_and_used(
-    name: str, branches: dict[str, Any], cost: dict[str, Any]
+    branches: dict[str, Any], cost: dict[str, Any]
 ) -> None:
-    query = getattr(ask, name)(**QUESTIONS[name], **cost)
-    # The divergences of ρ take longer: fewer data sets show that all of it is used, and no more.
-    points = (0.0, 1.0, -6.0, math.nan) if "epsilon" in cost else (0.0, 1.0, -6.0)
-    report = audit.check(
-        query, audit.neighbours(points, 2), values=branches, widths=(0, 0, 0, 1, 1)
-    )
+    """[range.9] Of a part of a range that is found, as values are smaller than its step."""
+    query = told_apart(ask.sum(within=(-1e9, 1e9), **cost))
+    pairs = audit.neighbours((0.0, 1e-8, 5.0), 2)
+    report = audit.check(query, pairs, values=FINER | branches, widths=(0,))
     assert report.passed, report
     assert report.drawn == report.claimed
     used = {step.label: step.used for step in report.steps}
-    assert used["values other than 0"] > 0.99
-    assert used["octave"] > 0.99
-    assert used["top"] > 0.99 or name in {"median", "iqr"}  # some values may be beyond
-
-
-@SLOW
-@pytest.mark.parametrize("cost", COSTS, ids=str)
-def test_a_record_far_away_costs_no_more(cost: dict[str, Any]) -> None:
-    pairs = audit.neighbours((1.0, 1e300, -1e-300, math.inf), 3)
-    report = audit.check(ask.median(**cost), pairs, values=BRANCHES, widths=(0, 0, 0, 1, 1))
-    assert report.passed, report
+    for label in ("values other than 0", "octave", "top", "values beyond the range"):
+        assert used[label] > 0.99, label
 
 
 @pytest.mark.parametrize("cost", [*COSTS, {"epsilon": 100}], ids=str)
@@ -124,7 +108,7 @@ def test_an_octave_beyond_all_values_is_next_to_never_drawn(
     rows: int, cost: dict[str, Any]
 ) -> None:
     """[range.3] It would make all of them zeros, and any answer be 0."""
-    found = released("median", LOGNORMAL[:1].repeat(rows), **cost)
+    found = released("histogram", LOGNORMAL[:1].repeat(rows), bins=4, **cost)
     (event,) = (step.event for step in found.transcript if step.label == "octave")
     assert OCTAVES.last * math.exp(-float(event.eta) * rows / 2) < 1e-5
 
@@ -270,15 +254,9 @@ def test_values_far_away_are_in_the_range_or_seen_to_be_beyond(name: str, kind: 
     assert wrong <= 1
 
 
-def test_values_beyond_the_range_are_counted_and_said() -> None:
-    """They are too few to be in it, 200 octaves away, and too many to be passed over."""
-    found = released("huber", FAR["600 values at 1e60"], epsilon=1)
-    assert (found.usable, found.code) == (False, "clipped")
-    assert found.range_found[1] < 1e30
-    seen = [e.outcome for e in found.transcript if e.label.startswith("values beyond")][-1]
-    assert found.status.startswith(f"some {seen[0]:,} values are far beyond the range")
-    assert 200 < seen[0] < 1000
-    assert released("median", FAR["600 values at 1e60"], epsilon=1).code == "ok"
+def test_few_values_far_away_are_nothing_to_what_hardly_depends_on_them() -> None:
+    for name in ("median", "huber"):
+        assert released(name, FAR["600 values at 1e60"], epsilon=1).code == "ok"
 
 
 NOTHING = {
@@ -297,8 +275,7 @@ NOTHING = {
 def test_too_few_values_are_said_to_be_too_few(name: str, kind: str) -> None:
     found = released(name, NOTHING[kind], epsilon=1)
     assert (found.usable, found.code) == (False, "few_records")
-    assert "give `within`" in found.status
-    assert name in WINDOWED or found.range_found[1] >= 2.0**498
+    assert "`within`" in found.status
     assert "few_records" in str(found)
     assert found.to_json()
     if name in {"sum", "std", "max", "median"}:
@@ -357,9 +334,13 @@ def test_a_release_tells_the_range_that_was_found() -> None:
     found = released("median", LOGNORMAL, epsilon=1)
     assert found.within is None
     low, high = found.range_found
-    assert -low == high == 2.0 ** round(math.log2(high))
+    assert low < np.median(LOGNORMAL) < high
     assert f'"range_found": [{low}, {high}]' in found.to_json()
-    assert [entry.label for entry in found.transcript[:4]] == list(USUAL)
+    assert [entry.label for entry in found.transcript[:2]] == ["zeros and other values", "window"]
+    octaves = released("histogram", LOGNORMAL, bins=4, epsilon=1)
+    low, high = octaves.range_found
+    assert -low == high == 2.0 ** round(math.log2(high))
+    assert [entry.label for entry in octaves.transcript[:4]] == list(USUAL)
     given = released("median", LOGNORMAL, epsilon=1, within=(-1e9, 1e9))
     assert given.range_found is None
     assert "range_found" not in given.to_json()
@@ -376,7 +357,7 @@ def test_groups_have_ranges_of_their_own() -> None:
 
 def test_a_plan_predicts_the_error() -> None:
     plan = mo.plan.median(epsilon=1, n=N, sd=1e-5, shape="normal")
-    assert USUAL.keys() <= {label for label, _ in plan.events}
+    assert {"zeros and other values", "window"} <= {label for label, _ in plan.events}
     x = 1e-5 * RNG.normal(size=(40, N))
     errors = [
         abs(released("median", row, i, epsilon=1).value - np.median(row)) for i, row in enumerate(x)

@@ -26,14 +26,15 @@ from modicum.mechanisms.scores import TopScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.split import Share
 from modicum.releases.release import Interval, Release, ScalarEstimate
-from modicum.releases.status import Status, hardly_seen, unseen
+from modicum.releases.status import USABLE, Status, hardly_seen, unseen
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec, texts
 from modicum.statistics.options import NoOption
 from modicum.statistics.ranges import bounds
+from modicum.statistics.ranges.found_range import AT_END
 from modicum.statistics.ranges.split import expected_records, mean_schedule
-from modicum.statistics.ranges.window import Found, in_window
+from modicum.statistics.ranges.window import Found, at_found_end, in_window
 from modicum.statistics.tails import outside, tail_index
 from modicum.statistics.tails.outside import TOO_LITTLE, Counted, NoisyTerm
 from modicum.stored.codec import storable
@@ -385,9 +386,10 @@ def _point(here: bounds.Setting, found: Found, *, largest: bool) -> Steps[Scalar
         near=near,
         near_noise=noise,
     )
-    return ScalarEstimate(
-        error_model.value, error_model, error_model.status_of(found.status), lattice
-    )
+    status = error_model.status_of(found.status)
+    if status.code in USABLE and not found.given and at_found_end(lattice, error_model.value):
+        status = AT_END
+    return ScalarEstimate(error_model.value, error_model, status, lattice)
 
 
 def _prior(here: bounds.Setting, found: Found, sign: int) -> Steps[OctavePrior]:

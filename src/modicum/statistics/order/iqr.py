@@ -240,7 +240,7 @@ IQR: spec.Row[RangeOption, Release] = spec.Row(
     ),
     "iqr",
     "interquartile range by two quantiles, with an interval",
-    in_reach(quantile_range),
+    in_reach(quantile_range, placed=False),
     by_window=True,
 )
 

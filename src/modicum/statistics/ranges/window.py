@@ -30,11 +30,16 @@ from modicum.mechanisms.windows import DataWindow, WindowGrid, WindowScore
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Estimate, ScalarEstimate
-from modicum.releases.status import COARSE, OK, Status, alike
+from modicum.releases.status import COARSE, OK, USABLE, Status, alike
 from modicum.runtime.steps import Reads, Steps, draw, read, read_both
 from modicum.statistics.options import Options
 from modicum.statistics.ranges.bounds import Setting, combined, count_some, hidden_octaves
-from modicum.statistics.ranges.found_range import find_octave, in_finer_range, power_of_two
+from modicum.statistics.ranges.found_range import (
+    AT_END,
+    find_octave,
+    in_finer_range,
+    power_of_two,
+)
 from modicum.statistics.ranges.split import expected_records, first_reduction, subsample_level
 from modicum.statistics.tails.outside import FEW, Counted, NoisyTerm
 from modicum.summaries.base import RecordRule
@@ -189,8 +194,11 @@ def in_window(
     return (yield from answer(replace(here, lattice=found.lattice), found))
 
 
-def in_reach(begin: Callable[..., Steps[E]]) -> Callable[..., Steps[E]]:
-    """[window.11] Begin an estimator in a range about a window, if none is given."""
+def in_reach(begin: Callable[..., Steps[E]], *, placed: bool = True) -> Callable[..., Steps[E]]:
+    """[window.11] Begin an estimator in a range about a window, if none is given.
+
+    ``placed``: its answers are where records are, and none is at the end of that range.
+    """
 
     def begun(column: str | None, lattice: Lattice, event: Event, options: Options) -> Steps[E]:
         if lattice is not KEYS:
@@ -203,13 +211,13 @@ def in_reach(begin: Callable[..., Steps[E]]) -> Callable[..., Steps[E]]:
         steps = begin(column, widest, split.share(1 - parts).loss, options)
         next(steps)
         steps.close()
-        return in_window(partial(_in_reach, begin, options), column, event)
+        return in_window(partial(_in_reach, begin, options, placed=placed), column, event)
 
     return begun
 
 
 def _in_reach(
-    begin: Callable[..., Steps[E]], options: Options, here: Setting, found: Found
+    begin: Callable[..., Steps[E]], options: Options, here: Setting, found: Found, *, placed: bool
 ) -> Steps[E]:
     """The range reaches further if few records, far out, decide."""
     lattice = here.lattice
@@ -221,7 +229,15 @@ def _in_reach(
         lattice = replace(lattice, floor=max(gap, 1))
     estimate = yield from begin(here.column, lattice, here.split.rest().loss, options)
     status = estimate.status if found.status.ok else found.status
+    numbers = getattr(estimate, "values", None) or (estimate.value,)  # type: ignore[attr-defined]
+    if placed and status.code in USABLE and any(at_found_end(lattice, each) for each in numbers):
+        status = AT_END
     return replace(estimate, lattice=lattice, status=status)  # type: ignore[type-var]
+
+
+def at_found_end(lattice: Lattice, value: Fraction) -> bool:
+    """Whether an answer is where values count that lie beyond a range that was found."""
+    return not lattice.first < value / Fraction(lattice.step) < lattice.last
 
 
 def find_window(here: Setting, *, sizes: bool = False, finer: bool = False) -> Steps[Found]:
