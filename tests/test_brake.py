@@ -38,7 +38,7 @@ LIMITS = {
     "research": (2_418, 39),
     "runtime": (775, 2),
     "sources": (6_616, 66),
-    "statistics": (13_764, 516),
+    "statistics": (13_330, 487),
     "stored": (434, 0),
     "summaries": (2_813, 63),
 }

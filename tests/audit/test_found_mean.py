@@ -211,7 +211,7 @@ def test_a_record_far_beyond_a_range_costs_no_more(cost) -> None:
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_what_a_step_hides_is_looked_for_in_a_finer_range(cost) -> None:
-    """[mean.19] Nobody, few, some and many are found there."""
+    """[mean.16] Nobody, few, some and many are found there."""
     report = below_a_step(ask.mean(within=(-1e9, 1e9), **cost), FEWER)
     assert report.used > 0.9
     used = {step.label: step.used for step in report.steps}

@@ -117,7 +117,7 @@ def test_a_window_of_some_records_costs_what_it_may(cost) -> None:
 @QUESTIONS
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_what_a_step_hides_is_looked_for_in_a_finer_range(cost, question) -> None:
-    """[mean.19] Nobody, few, some and many are found there."""
+    """[mean.16] Nobody, few, some and many are found there."""
     values = LESS | {"radii": ((9, 20),)}
     report = below_a_step(question(within=(-1e9, 1e9), **cost), values)
     used = {step.label: step.used for step in report.steps}

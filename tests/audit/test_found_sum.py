@@ -123,7 +123,7 @@ def test_a_record_far_away_costs_no_more(within, cost) -> None:
 
 @pytest.mark.parametrize("cost", COSTS, ids=str)
 def test_what_a_step_hides_is_looked_for_in_a_finer_range(cost) -> None:
-    """[mean.19] Nobody, few, some and many are found there."""
+    """[mean.16] Nobody, few, some and many are found there."""
     report = below_a_step(ask.sum(within=(-1e9, 1e9), **cost), FEWER)
     assert report.used > 0.8
     used = {step.label: step.used for step in report.steps}

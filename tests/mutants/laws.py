@@ -246,8 +246,8 @@ FAULTS = (
         "sizes-widened-by-the-true-number",
         "A radius is wider if somebody is in fact beyond it.",
         "find_radius",
-        "round(each * wider(outside))",
-        "round(each * wider(outside)) + (beyond[chosen] > 0)",
+        "round(each * outside.wider())",
+        "round(each * outside.wider()) + (beyond[chosen] > 0)",
         _WHOLE,
     ),
     Fault(
@@ -260,7 +260,7 @@ FAULTS = (
     ),
     Fault(
         "sizes-knee-ignored",
-        "The prior of deviations is as steep far below half of them as above.",
+        "A prior is as steep below its knee as above.",
         "Schedule.candidates",
         "grid.bent(self.knee, self.power)",
         "grid.bent(1, self.power)",
@@ -268,7 +268,7 @@ FAULTS = (
     ),
     Fault(
         "sizes-steep-to-the-end",
-        "The prior of deviations is as steep far above half of them as near.",
+        "A prior is as steep beyond its ankle as before.",
         "Schedule.candidates",
         ".bent(self.ankle, 1 / self.power)",
         ".bent(self.ankle, Fraction(1))",

@@ -96,13 +96,6 @@ FAULTS = tuple(
             "falling(split, sum(counts))",
         ),
         (
-            "true-count-sum",
-            "A sum looks for its data by the true number of records.",
-            "clipped_sum.sum_within",
-            "_search(here, records, n0, ",
-            "_search(here, records, summary.count, ",
-        ),
-        (
             "true-count-outside",
             "Records outside of bounds are counted at a strength that follows from their number.",
             "count_outside",

@@ -49,22 +49,6 @@ FAULTS = (
         _AUDIT,
     ),
     Fault(
-        "sum-again-by-true-count",
-        "Whether a sum's radius is drawn again follows from the unreleased number beyond it.",
-        "_by_radius",
-        "if looked.group:",
-        "if elsewhere:",
-        _AUDIT,
-    ),
-    Fault(
-        "sum-never-again",
-        "A group that was counted beyond a sum's radius is left out.",
-        "_by_radius",
-        "if looked.group:",
-        "if False:",
-        "statistics/ranges/test_far_groups.py",
-    ),
-    Fault(
         "home-by-true-count",
         "Whether bounds reach home follows from the unreleased number of records beyond it.",
         "_to_home",
@@ -212,7 +196,7 @@ FAULTS = (
     Fault(
         "sum-of-an-asymmetric-range",
         "A sum's noise follows the upper bound, where the lower one is farther from zero.",
-        "clipped_sum._within",
+        "clipped_sum.sum_over_the_range",
         "reach = max(abs(lo), abs(hi))",
         "reach = abs(hi)",
         _AUDIT,

@@ -26,7 +26,7 @@ SEEN = Outside((1000,), 2**20, 80, eta=0.16, power=5.0, per_octave=4)
 def drawn(seen: tuple[float, int] | None, radius: int) -> tuple[Outside, int]:
     """The result of :func:`find_radius` of 1, ..., 1000 if it draws a radius."""
     here = Setting(None, LATTICE, BudgetSplit(PureDP(Fraction(1))))
-    schedule = Schedule.for_sizes(Fraction(4, 25), Fraction(5), Fraction(0))
+    schedule = Schedule(*map(Fraction, (0, 0, "4/25", 0)), 0, Fraction(5), per_octave=4)
     grid, _ = schedule.candidates(1, 1024)
     cells = Cells(0, grid.radii).begin(LATTICE)
     cells.update(np.arange(1.0, 1001.0))
@@ -60,16 +60,6 @@ def test_the_widening_falls_with_the_index_and_the_power() -> None:
     assert replace(steps[0], power=3.5).wider() == 0.25
     assert replace(steps[0], power=2.0).wider() == 0.0
     assert SEEN.wider() == 0.0
-
-
-def test_sizes_are_clipped_where_that_is_as_much_as_their_noise() -> None:
-    heavy = replace(SEEN, eta=0.02, seen=(10_000.0, 20))
-    octaves = heavy.wider_for(0.1)
-    index = max(heavy.index() or 0.0, 2.0)
-    clipped = heavy.expected(index) * 2 ** (-octaves * index)
-    assert clipped == pytest.approx(1 / 0.1)
-    assert heavy.wider_for(1e-4) == 0.0
-    assert SEEN.wider_for(0.1) == 0.0
 
 
 def test_a_centre_moves_by_what_is_more_than_noise() -> None:

@@ -222,7 +222,7 @@ def find_pool(
         strict=True,
     )
     outside, seen = bounds.outside, bounds.outside.evidence()
-    tail = outside.least_index(seen, 0.025), outside.least_index(seen, 0.5)  # [mean.14]
+    tail = outside.least_index(seen, 0.025), outside.least_index(seen, 0.5)  # [mean.11]
     pool = Pool(lattice, OK, centre, (*sizes, _LARGER * sizes[-1]), (*ends,), tail=tail)
     return (yield from _count_cells(here, pool, n0))
 

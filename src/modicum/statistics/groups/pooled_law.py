@@ -60,7 +60,7 @@ class PooledErrorModel:
     ``inside`` is the mean between the bounds, ``centre`` a median of all groups, and ``below`` and
     ``above`` are cells beyond the bounds, the nearest first: shares of the records of all groups,
     rounded up by their noise, and where a cell ends; ``None``: nowhere. ``least`` and ``typical``
-    are the indices that explain what was seen of the tail of all groups [mean.14]. A mean that is
+    are the indices that explain what was seen of the tail of all groups [mean.11]. A mean that is
     shrunk moves from ``unshrunk`` ``towards`` another, to a ``weight`` of its own.
 
     Notes

@@ -4,7 +4,7 @@
 [window.4] few     the mean between the ends of the window, with all that is left;
 [window.5] some    a rough mean within it, a radius about that, and the sum of what is within;
 [window.6] many    a private median, the shape of the tail, a radius on each side of it, and the
-                   rough mean and the sum of [mean.10] and [mean.11];
+                   rough mean and the sum of [mean.7] and [mean.8];
 [window.7] rings   how many records are near the bounds: the interval allows for what is beyond.
 
 docs/research/proofs/window.md has the proofs, with the same labels.
@@ -93,7 +93,7 @@ class FoundMeanTuning:
 
 
 FOUND_MEAN = FoundMeanTuning()
-# [mean.5] Of groups far away that shall be kept: priors that fewer records outweigh.
+# [mean.2] Of groups far away that shall be kept: priors that fewer records outweigh.
 KEPT = FoundMeanTuning(radius=(0.25, 2.0), radii=(0.25, 2.0), shape=0, ankle=8)
 
 
@@ -145,7 +145,7 @@ def _squares(
 
 
 def _over_the_range(here: Setting, found: Found, *, population: bool) -> Steps[ScalarEstimate]:
-    """[mean.12] The mean over a given range, with all that is left."""
+    """[mean.9] The mean over a given range, with all that is left."""
     first, last = here.lattice.first, here.lattice.last
     squares = yield from _squares(here, found, first, last, population=population)
     model = replace((yield from mean_in_range(here, found.home)), squares=squares)
@@ -154,7 +154,7 @@ def _over_the_range(here: Setting, found: Found, *, population: bool) -> Steps[S
 
 
 def _about_the_range(here: Setting, found: Found) -> Steps[Bounded]:
-    """[mean.12] A rough mean in a given range that is hardly wider than what holds the records."""
+    """[mean.9] A rough mean in a given range that is hardly wider than what holds the records."""
     ends = Bounds.of_range(here.lattice)
     schedule = mean_schedule(here.lattice, here.split, found.count, "clip", shape=False)
     rough = yield from bounds.rough_mean(here, ends, schedule, found.counted)
@@ -311,7 +311,7 @@ def near_the_bounds(
 def _deviations(
     here: Setting, found: Found, bounded: Bounded, *, population: bool
 ) -> Steps[ScalarEstimate]:
-    """[mean.11] The sum of deviations."""
+    """[mean.8] The sum of deviations."""
     split, lattice, (lo, hi) = here.split, here.lattice, (bounded.bounds.lo, bounded.bounds.hi)
     squares = yield from _squares(here, found, lo, hi, population=population)
     rough = bounded.rough.value

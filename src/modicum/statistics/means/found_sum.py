@@ -32,7 +32,7 @@ from modicum.statistics.ranges.split import (
     expected_records,
     first_reduction,
     mean_schedule,
-    sum_schedule,
+    shape_share,
 )
 from modicum.statistics.ranges.window import Found
 from modicum.statistics.tails.outside import TOO_LITTLE, Counted, NoisyTerm, Outside
@@ -136,7 +136,7 @@ def _radius(here: Setting, found: Found, reach: int, *, keep: bool) -> Steps[Out
             here, records, shaped, 0, n0, max(1, reach >> FOUND_MEAN.shape)
         )
         # Of few a skewed bulk has the shape of a tail; where that begins is evidence all the same.
-        clear = sum_schedule(here.lattice, split, n0, "clip").shape
+        clear = shape_share(split, expected_records(split, n0))
         schedule = shaped if shaped.turn and clear else schedule
     most = bounds.reach_from(here.lattice, 0)
     if many and not (seen and seen[1] > least):

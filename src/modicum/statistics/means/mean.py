@@ -95,7 +95,7 @@ def mean(
 def mean_near(
     column: str | None, budget: Budget, quartiles: tuple[float, float, float]
 ) -> Query[Release]:
-    """Ask for a mean of values whose quartiles were released before [mean.17].
+    """Ask for a mean of values whose quartiles were released before [mean.14].
 
     They say where the values are, so hardly anything is spent on that. Means of persons look for
     themselves: quartiles are of a few rows of each.

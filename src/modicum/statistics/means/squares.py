@@ -130,7 +130,7 @@ class VarianceErrorModel(PowersErrorModel):
     -----
     [variance.2] With S1, S2 the true sums, E (x - m)² = R² S1 / (S1 + S2), which grows with S1 and
     falls with S2: bounds on the two noises give its bounds. The variance of the clipped data is
-    that minus (mean - m)², and the last term lies between 0 and the square of what [mean.10] says.
+    that minus (mean - m)², and the last term lies between 0 and the square of what [mean.7] says.
 
     [variance.3] Clipping brings all values closer together, so the variance of the data is at least
     that of the clipped ones, and at most E (x - m)².

@@ -13,7 +13,6 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.releases.release import Release, ScalarEstimate
-from modicum.releases.status import OK
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, read
 from modicum.statistics import spec, texts
@@ -142,7 +141,7 @@ def bounded_sum(
     here = bounds.Setting(column, lattice, BudgetSplit(event))
     summary = yield from read(here.ask(sums.ClippedSum(lattice.first, lattice.last)))
     n0, counted = yield from clipped_sum.counted_rows(here, summary.count)
-    return (yield from clipped_sum.sum_over_the_range(here, n0, counted, OK))
+    return (yield from clipped_sum.sum_over_the_range(here, n0, counted))
 
 
 SUMS: tuple[spec.Row[ClusterOption, Release], ...] = (

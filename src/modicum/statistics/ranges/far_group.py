@@ -4,14 +4,14 @@ Radii leave a few records outside, as a tail would. A code for missing values, o
 lost there too, with all its weight. So those who are outside are counted, and wider radii are
 looked for if a tail does not explain their number; nobody else pays for that:
 
-[mean.9]  count   the records outside, with noise;
-[mean.13] twice   again and more closely, if a tail hardly explains the first count;
-[mean.18] group   if a tail does not explain the second, the group itself tells how far out it is;
-[mean.13] radii   or radii are drawn anew, for a group that outweighs a prior over all of them, and
+[mean.6]  count   the records outside, with noise;
+[mean.10] twice   again and more closely, if a tail hardly explains the first count;
+[mean.15] group   if a tail does not explain the second, the group itself tells how far out it is;
+[mean.10] radii   or radii are drawn anew, for a group that outweighs a prior over all of them, and
                   what is beyond those is counted.
 
-The search of search.py draws radii on both sides of a centre, sums draw one for sizes, and means of
-persons one for deviations. docs/research/proofs/mean.md has the proofs, with the same labels.
+The search of search.py draws radii on both sides of a centre.
+docs/research/proofs/mean.md has the proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.ranges import bounds
 from modicum.statistics.ranges.split import CLEARLY_FROM, Schedule, expected_records
 from modicum.statistics.tails.outside import Outside
-from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.cells import Cells
 
 # Strengths of counts of the records outside, pure and concentrated: at first and at last, and at
 # most.
@@ -56,7 +56,7 @@ _AGAIN, _LEAST_AGAIN = 2.0, 1.25
 
 
 class Looked(NamedTuple):
-    """[mean.13] The records outside of bounds, counted once, or twice with this strength."""
+    """[mean.10] The records outside of bounds, counted once, or twice with this strength."""
 
     outside: Outside
     second: float = 0.0
@@ -71,7 +71,7 @@ class Looked(NamedTuple):
 def count_twice(
     here: bounds.Setting, schedule: Schedule, outside: Outside, elsewhere: int, n0: int
 ) -> Steps[Looked]:
-    """[mean.9], [mean.13] Count the records outside, again if a tail hardly explains the number."""
+    """[mean.6], [mean.10] Count the records outside, again if a tail hardly explains the number."""
     split, tight = here.split, outside.tight
     expected = expected_records(split, n0)
     few = (_IF_TIGHT if tight else _IF_WIDE) / expected
@@ -97,49 +97,15 @@ def records_found(here: bounds.Setting, outside: Outside) -> float:
 def count_closely(
     here: bounds.Setting, outside: Outside, elsewhere: int, strength: float
 ) -> Steps[Outside]:
-    """[mean.13] Count the records outside a second time."""
+    """[mean.10] Count the records outside a second time."""
     label = "records outside, again"
     found, noise = yield from bounds.count_some(here, elsewhere, strength, label)
     return replace(outside, counted=found, noise=noise, twice=True)
 
 
 def count_beyond(here: bounds.Setting, outside: Outside, elsewhere: int) -> Steps[Outside]:
-    """[mean.13] Count what is outside of bounds that were widened for a group."""
+    """[mean.10] Count what is outside of bounds that were widened for a group."""
     return (yield from count_closely(here, outside, elsewhere, _FIRST[here.split.concentrated]))
-
-
-def radius_for_group(
-    here: bounds.Setting, schedule: Schedule, looked: Looked, label: str = "radius, again"
-) -> Steps[Outside]:
-    """[sum.2] A radius of sizes that reaches the group that was counted, and a count beyond that.
-
-    The first one stays if there is no budget for another.
-    """
-    first = looked.outside
-    if few_of_them(here, first):
-        reaches = first.reach_of(0), first.reach_of(0)
-        reached = yield from reach_group(here, schedule, first, 0, reaches)
-        if reached is None:
-            return first
-        outside, elsewhere = reached
-    else:
-        again = radii_again(here, schedule, first)
-        if again is None:
-            return first
-        sizes = yield from sizes_for(here, again)
-        reach, least = bounds.reach_from(here.lattice, 0), here.lattice.floor
-        outside, elsewhere = yield from bounds.find_radius(
-            here, sizes, again, reach, first.seen, least=least, label=label
-        )
-    return (yield from count_beyond(here, outside, elsewhere))
-
-
-def sizes_for(here: bounds.Setting, schedule: Schedule) -> Steps[CellSummary]:
-    """The records by size, on the candidates of a schedule."""
-    grid = grids.RadiusGrid.between(
-        here.lattice.floor, bounds.reach_from(here.lattice, 0), schedule.per_octave
-    )
-    return (yield from read(here.ask(Cells(0, grid.radii))))
 
 
 def _part_for(here: bounds.Setting, schedule: Schedule, strength: float) -> Fraction | None:
@@ -154,7 +120,7 @@ def _part_for(here: bounds.Setting, schedule: Schedule, strength: float) -> Frac
 
 
 def radii_again(here: bounds.Setting, schedule: Schedule, outside: Outside) -> Schedule | None:
-    """[mean.13] Radii for a group that was counted outside of the first ones.
+    """[mean.10] Radii for a group that was counted outside of the first ones.
 
     They get what a prior r^-2 costs from the first radii to the widest, if that is left. The prior
     is as steep as the group outweighs.
@@ -181,7 +147,7 @@ def reach_group(
     centre: int,
     reaches: tuple[int, int],
 ) -> Steps[tuple[Outside, int] | None]:
-    """[mean.18] A radius about a centre that a group of few records tells itself.
+    """[mean.15] A radius about a centre that a group of few records tells itself.
 
     The group was counted outside of ``first``, whose bounds go as far as ``reaches`` on both sides.
     Returned are what the radius says, and the number of records beyond it, which is not released;
@@ -244,7 +210,7 @@ def _beyond(
 
 
 def ramp(beyond: Sequence[int], most: int) -> NDArray[np.int64]:
-    """[mean.18] Loss of each radius, of which ``beyond`` is the number of records further away.
+    """[mean.15] Loss of each radius, of which ``beyond`` is the number of records further away.
 
     A record within the first radius counts for none of them. One in the cell that ends at radius i
     costs ``most`` at each radius before, and at radius j >= i as many steps as j is further out:

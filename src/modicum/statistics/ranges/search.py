@@ -1,4 +1,4 @@
-"""What follows from a count of the records outside of drawn bounds: [mean.9], [mean.13], [mean.16].
+"""What follows from a count of the records outside of drawn bounds: [mean.6], [mean.10], [mean.13].
 
 Bounds are drawn again for a group far away, or reach home. The steps themselves are in bounds.py
 and far_group.py; docs/research/proofs/mean.md has the proofs, with the same labels.
@@ -51,7 +51,7 @@ class SearchResult:
 
 
 def count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResult]:
-    """[mean.9], [mean.13] The records outside of the bounds; if they are no tail, wider bounds.
+    """[mean.6], [mean.10] The records outside of the bounds; if they are no tail, wider bounds.
 
     A first count that a tail hardly explains is drawn again, more closely. Bounds that
     reach home, or radii that are drawn again, follow where that count is no tail's either.
@@ -78,7 +78,7 @@ def count_again(here: Setting, place: SearchResult, n0: int) -> Steps[SearchResu
 
 
 def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Steps[SearchResult]:
-    """[mean.16] Count the records that do not have the one value of the others: are they at home.
+    """[mean.13] Count the records that do not have the one value of the others: are they at home.
 
     Nothing but that value is left to answer, so half of what is left is for the count.
     """
@@ -96,7 +96,7 @@ def _beside_one_value(here: Setting, place: SearchResult, bounds: Bounds) -> Ste
 def _to_home(
     here: Setting, place: SearchResult, outside: Outside, strength: float
 ) -> Steps[SearchResult | None]:
-    """[mean.16] Bounds that reach home, if they hold most of what was counted ``outside``."""
+    """[mean.13] Bounds that reach home, if they hold most of what was counted ``outside``."""
     first, home = place.bounds, home_of(here.lattice)
     assert first is not None
     if first.lo <= home <= first.hi:
@@ -116,7 +116,7 @@ def _to_home(
 
 
 def _draw_again(here: Setting, place: SearchResult, outside: Outside) -> Steps[SearchResult]:
-    """[mean.13] Bounds that reach what was counted ``outside``, and a count outside of those."""
+    """[mean.10] Bounds that reach what was counted ``outside``, and a count outside of those."""
     first, centre = place.bounds, place.centre
     assert first is not None
     assert centre is not None

@@ -39,13 +39,9 @@ _FAR = 3  # power of the prior beyond all that such a tail has
 _APART = 4  # turns: a radius beyond is not of the tail
 _INNER_OCTAVES = 4  # below a radius with a thousand records outside nothing is looked for
 _STEEP_NATS = 8.0  # from there to the turn, nearly always
-_SPARE = 4.0  # nats
-_OUTER_OCTAVES = 8  # beyond such a radius, where even a heavy tail has few records
-MODEST = 2.5  # power of a prior that overshoots by less than a factor of two, on average
 _BEYOND = 2  # times the radius of one record of the tail per unit of noise
 _LEAST_CENTRE, _LEAST_ROUGH = 1 / 512, 1 / 512  # strengths
 LEAST_FOR_COUNTS = 500  # records per unit of noise with budget for more than bounds
-LEAST_FOR_BOUNDS = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 CLEARLY_FROM = 50_000  # the same for sizes: of fewer records a skewed bulk looks like a tail
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
@@ -80,36 +76,6 @@ class Schedule:
     knee: int = 0
     ankle: int = 0
     falling: float = 0.0
-
-    @classmethod
-    def for_sizes(cls, radii: Fraction, power: Fraction, shape: Fraction) -> Schedule:
-        """Return that of one radius about zero, in quarter octaves, and of a look at the tail."""
-        nothing = Fraction(0)
-        return cls(nothing, shape, radii, nothing, 0, power, per_octave=SIZE_PARTS)
-
-    def outweighed(
-        self,
-        seen: tuple[float, int],
-        split: BudgetSplit,
-        least: int,
-        most: int,
-        steepest: float = outside.STEEP,
-    ) -> Schedule:
-        """[people.14] A prior, steep about a radius that so many records exceed, r^-1 elsewhere.
-
-        It is steep from a sixteenth of that radius to 256 times as much, and the records outweigh
-        it from ``least`` to ``most``: that radius is drawn too, and should it be far too large, the
-        one drawn here is a few times too large and no more.
-        """
-        knee = max(least, seen[1] >> _INNER_OCTAVES)
-        ankle = min(max(seen[1], knee) << _OUTER_OCTAVES, most)
-        if ankle <= knee:
-            return self
-        nats = seen[0] * float(split.share(self.radii).range) - math.log(knee / least)
-        even = nats / (math.log(most / knee) + _SPARE)
-        steep = (nats - math.log(most / ankle) - _SPARE) / math.log(ankle / knee)
-        power = Fraction(math.floor(8 * min(max(even, min(steep, MODEST)), steepest)), 8)
-        return replace(self, knee=knee, ankle=ankle, power=power) if power > self.power else self
 
     @property
     def has_centre(self) -> bool:
@@ -156,7 +122,7 @@ class Schedule:
         return 0
 
     def for_tail(self, tail: TailShape | None, outer: int) -> Schedule:
-        """[mean.15] Adapt the radius draw to a released tail with a released ``outer`` radius.
+        """[mean.12] Adapt the radius draw to a released tail with a released ``outer`` radius.
 
         A tail that shows affords a steep prior and a small share, because the radii are widened by
         what it says. As long as few records make a heavy tail look like a skewed bulk, fewer of
@@ -186,7 +152,7 @@ class Schedule:
 
 
 def shape_tilts(lattice: Lattice, expected: float, share: Fraction) -> tuple[Fraction, Fraction]:
-    """Prior costs of the parts of an octave in the shape step, inside and outside [mean.7].
+    """Prior costs of the parts of an octave in the shape step, inside and outside [mean.4].
 
     Nothing populates the radii beyond the data, so the outer prior is steep; but from one step to
     the range it must not cost more than the records inside, each of which has a quarter of the
@@ -322,26 +288,9 @@ def _rough_strength(expected: float) -> float:
     return max(_LEAST_ROUGH, strength)
 
 
-def sum_schedule(
-    lattice: Lattice, split: BudgetSplit, noisy_count: int, clusters: Clusters
-) -> Schedule:
-    """Divide the budget of a sum: no centre and no rough step, zero is the centre."""
-    log_width = octaves(lattice)
-    expected = expected_records(split, noisy_count)
-    concentrated = split.concentrated
-    radii = 0.06 if concentrated else 0.18 if expected > LEAST_FOR_COUNTS else 0.24
-    eta = 2 * math.sqrt(radii) if concentrated else radii
-    power = min(outside.STEEP, max(1.25, eta * expected / (2 * (log_width + 6))))
-    shape = shape_share(split, expected, clusters)
-    if clusters == "keep":
-        power = min(power, 2.5)
-        radii = radii if concentrated else 0.25
-    return Schedule.for_sizes(_grid(radii), _grid(power), shape)
-
-
-def shape_share(split: BudgetSplit, expected: float, clusters: Clusters = "clip") -> Fraction:
+def shape_share(split: BudgetSplit, expected: float) -> Fraction:
     """Share of the shape of the tail of sizes, of so many records; 0: it is not looked at."""
-    looks = clusters == "clip" and not split.concentrated and expected >= CLEARLY_FROM
+    looks = not split.concentrated and expected >= CLEARLY_FROM
     return _grid(_shape_strength(expected) if looks else 0.0)
 
 

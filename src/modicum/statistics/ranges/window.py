@@ -185,7 +185,7 @@ def in_window(
     here = Setting(column, lattice, BudgetSplit(event), rule=rule)
     finer = finer and rule is None and hides(lattice)
     found = yield from find_window(here, sizes=sizes, finer=finer)
-    if found.status.code == COARSE.code:  # [mean.19]
+    if found.status.code == COARSE.code:  # [mean.16]
 
         def again(part: Lattice, event: Event) -> Steps[E]:
             return in_window(answer, column, event, part, sizes=sizes, finer=False)
@@ -280,7 +280,7 @@ def in_quartiles(
     event: Event,
     quartiles: tuple[float, float, float],
 ) -> Steps[ScalarEstimate]:
-    """[mean.17] Answer where quartiles were released before: no window is drawn.
+    """[mean.14] Answer where quartiles were released before: no window is drawn.
 
     If no records are seen where they say, one is after all.
     """

@@ -242,19 +242,6 @@ class Outside:
         heavy = min(1.0, max(0.0, (light - index) / (light - _HEAVY)))
         return _WIDER * heavy * max(0.0, (self.power - 2) / (STEEP - 2))
 
-    def wider_for(self, strength: float) -> float:
-        """[ratio.4] Octaves of a wider radius, where a sum of this strength is as noisy as clipped.
-
-        A radius wider by g leaves F g^-a of the records, whose excess is about as long as the
-        radius: as much as the noise at g^a = strength F.
-        """
-        index = self.index() if self.seen else None
-        if index is None:
-            return 0.0
-        index = max(index, LEAST_OF_SIZES)
-        octaves = math.log2(max(1.0, strength * self.expected(index))) / index
-        return min(octaves, _WIDEST_OF_SIZES)
-
     @property
     def status(self) -> Status:
         """What is to be said of sums of many rows: of their range."""
@@ -271,7 +258,7 @@ class Outside:
         return tuple(RankEvidence(*each) for each in seen if each is not None)
 
     def least_index(self, evidence: tuple[Evidence, ...], alpha: float) -> float | None:
-        """[mean.14] Least index that explains all evidence; ``None`` if nothing is known."""
+        """[mean.11] Least index that explains all evidence; ``None`` if nothing is known."""
         radius = max(self.radii)
         if not radius:
             return None
@@ -487,11 +474,11 @@ class Clipped(InBounds):
         return () if self.outside is None else self.outside.evidence()
 
     def least_index(self, alpha: float) -> float | None:
-        """[mean.14] Least tail index that explains it; ``None`` if nothing is known of the tail."""
+        """[mean.11] Least tail index that explains it; ``None`` if nothing is known of the tail."""
         return None if self.outside is None else self.outside.least_index(self.evidence(), alpha)
 
     def tail_index(self, level: float) -> float:
-        """[mean.14] The index that the interval assumes by default."""
+        """[mean.11] The index that the interval assumes by default."""
         least, typical = (self.least_index(alpha) for alpha in ((1 - level) / 2, 0.5))
         return assumed_index(least, typical, self.order)
 

@@ -1,7 +1,7 @@
 """The tail index that ``interval(tail="auto")`` assumes: what was seen, less its uncertainty.
 
 Everything here is post-processing of released numbers. A radius is drawn so that few records are
-beyond it, and the law of their number F is known for a tail of any index a [mean.14]. Released
+beyond it, and the law of their number F is known for a tail of any index a [mean.11]. Released
 :class:`Evidence` of the records within the radius says how large F would have to be, if the data
 fell off like r^-a from there on: the heavier the tail, the larger. The index is the least for which
 that F is not among the largest of its law.

@@ -1,9 +1,9 @@
 """The shape of a tail, from two released radii, and what a draw of bounds may take from it.
 
 Two radii about the centre, with known shares of the data outside, tell how heavy the tail is
-[mean.7]. From them its quantiles further out follow, as far as a tail is of one family: so the
+[mean.4]. From them its quantiles further out follow, as far as a tail is of one family: so the
 bounds need not be found where few records are, which costs much budget, but may be found where
-there are more, and be widened by what the family says [mean.15]. All of it is post-processing.
+there are more, and be widened by what the family says [mean.12]. All of it is post-processing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def exponential_radius(fraction: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TailShape:
-    """[mean.15] A tail of a ``weight`` among ``expected`` records per unit of noise.
+    """[mean.12] A tail of a ``weight`` among ``expected`` records per unit of noise.
 
     With E(f) the exponential radius that has a share f outside, the radius of the tail is
     proportional to E^weight if it is lighter than exponential (a Weibull tail), and to
@@ -119,7 +119,7 @@ class TailShape:
         return records
 
     def widening(self, strength: float) -> float:
-        """By how much a radius that is drawn with such a prior is widened [mean.15].
+        """By how much a radius that is drawn with such a prior is widened [mean.12].
 
         With F records beyond bounds, in units of the noise, the excess F / (a - 1) in units of the
         bounds enters the mean error by its square, and bounds with F / e records are wider by
